@@ -38,6 +38,7 @@ type adapter struct {
 	indirect bool     // the constructor returns a pointer to an interface
 	lacking  []string // what could not be told, and must be
 	anyKey   string   // what stands for a key where an operation has none
+	numbers  int      // how many numbers the method under way takes
 }
 
 const root = "github.com/escapement-go/escapement/"

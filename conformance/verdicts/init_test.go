@@ -109,6 +109,7 @@ func TestInit_subjects(t *testing.T) {
 		{"NewTwo", []string{
 			"quotatest.SlidingCounter", "GiveBack: func(n int) { x.GiveBack(int64(n)) }", "Reset: func() { x.Reset() }",
 		}},
+		{"debouncertest NewPerKey", []string{"CallKey: x.Debounce,", "func(v int) { x.Debounce(1, v) }"}},
 		{"Door", []string{"concurrencytest.Run(", "p := subjects.NewDoor(cfg.Limit) x := *p", "x.AcquireCtx(ctx)"}},
 		{"Pacer", []string{
 			"leakybuckettest.Run(", "leakybuckettest.Injected", "var clock subjects.Clock = env.Clock",

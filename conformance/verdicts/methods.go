@@ -122,6 +122,7 @@ func (a *adapter) call(o operation, sig *types.Signature, fn string, waits bool)
 	var have, args []string
 	left := needs(slices.Clone(o.params))
 	a.anyKey = map[string]string{"Call": "1"}[o.field]
+	a.numbers = len(slices.DeleteFunc(kindsOf(sig.Params()), func(k kind) bool { return k != count }))
 	for i := range sig.Params().Len() {
 		if sig.Variadic() && i == sig.Params().Len()-1 {
 			break
@@ -222,8 +223,9 @@ func (a *adapter) argument(v *types.Var, left *needs) string {
 func (a *adapter) number(v *types.Var, left *needs) string {
 	t := v.Type()
 	k := kindOf(t)
+	forKey := slices.Contains(*left, key) || a.of != "" || a.anyKey != "" && a.numbers > 1
 	switch {
-	case k == count && keys.MatchString(v.Name()) && (slices.Contains(*left, key) || a.of != ""):
+	case k == count && keys.MatchString(v.Name()) && forKey:
 		return map[bool]string{true: "key", false: a.anyKey}[left.take(key)]
 	case k == count && !quantity(v):
 		return types.TypeString(t, a.qualifier) + "(0)"

@@ -143,3 +143,11 @@ func NewCell(burst, limit int, window time.Duration) *Cell { return &Cell{} }
 func NewRatedCell(perSecond float64, burst int) *Cell { return &Cell{} }
 
 func (*Cell) Allow() bool { return true }
+
+// PerKey debounces each key by itself.
+type PerKey struct{}
+
+// NewPerKey wants the wait and what is called.
+func NewPerKey(wait time.Duration, fire func(key, v int)) *PerKey { return &PerKey{} }
+
+func (d *PerKey) Debounce(key, v int) {}
