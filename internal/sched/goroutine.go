@@ -19,7 +19,7 @@ type G struct {
 	PCs [depth]uintptr // where it was started
 
 	run    *Run
-	goid   uint64
+	goid   uint64 // 0 if it is known by its mark
 	wake   chan struct{}
 	op     Op
 	here   [depth]uintptr // where Self was called last
@@ -142,14 +142,15 @@ func (g *G) child() *G {
 	return child
 }
 
-// bind makes the goroutine known, which is running now. Those that are alive are kept in the order of
-// their numbers: of several that start at once any may come first.
+// bind makes the goroutine known, which is running now, by its number if it has no mark. Those that are alive are
+// kept in the order of their numbers: of several that start at once any may come first.
 func (g *G) bind(goid uint64) {
 	r := g.run
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	g.goid = goid
-	r.byID[goid] = g
+	if g.goid = goid; goid != 0 {
+		r.byID[goid] = g
+	}
 	i := len(r.live)
 	for i > 0 && r.live[i-1].ID > g.ID {
 		i--
@@ -199,8 +200,7 @@ func (g *G) Reserve() (begin func(f func())) {
 
 // main is the goroutine's life.
 func (g *G) main(f func()) {
-	goid, _ := identity()
-	g.bind(goid)
+	g.bind(0)
 	defer g.end()
 	g.park(Op{Name: "begins", PCs: g.PCs})
 	stackmark.Call(g.mark(), f)

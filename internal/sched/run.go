@@ -3,9 +3,12 @@ package sched
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/escapement-go/escapement/internal/stackmark"
 )
 
 // Config says how a run goes.
@@ -393,9 +396,14 @@ func (r *Run) giveUp() {
 // Diverging reports whether the run was given up for what is not its failure.
 func (r *Run) Diverging() bool { return r.Diverged != "" || r.Pruned || r.TooLong }
 
-// ByGoroutine returns who has this number in stack traces, nil if nobody has that takes part.
-func (r *Run) ByGoroutine(goid uint64) *G {
+// ByTrace returns whose stack trace this is, nil if it is that of nobody who takes part, or who has not begun.
+func (r *Run) ByTrace(trace string) *G {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	if marks := stackmark.InTrace(trace); len(marks) > 0 {
+		return r.marked[marks[len(marks)-1]]
+	}
+	text, _ := strings.CutPrefix(trace, "goroutine ")
+	goid, _ := number([]byte(text))
 	return r.byID[goid]
 }

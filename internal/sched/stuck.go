@@ -1,8 +1,8 @@
 package sched
 
 import (
-	"bytes"
 	"runtime"
+	"strings"
 )
 
 // Stuck is the failure of a run in which goroutines wait for ever.
@@ -40,7 +40,7 @@ func (r *Run) judge() {
 				w.Holder, w.Since = h.Holder()
 			}
 		} else {
-			if w.Stack = stacks[g.goid]; w.Stack == "" {
+			if w.Stack = stacks[g]; w.Stack == "" {
 				continue // one that others have started, and that has ended
 			}
 		}
@@ -51,13 +51,12 @@ func (r *Run) judge() {
 	}
 }
 
-// stacks returns the traces of the goroutines of the bubble by their numbers.
-func (r *Run) stacks() map[uint64]string {
-	of := make(map[uint64]string)
-	for _, stack := range bytes.Split(Dump(), []byte("\n\n")) {
-		if text, ok := bytes.CutPrefix(stack, []byte("goroutine ")); ok {
-			goid, _ := number(text)
-			of[goid] = string(stack)
+// stacks returns the traces of those who take part.
+func (r *Run) stacks() map[*G]string {
+	of := make(map[*G]string)
+	for _, trace := range strings.Split(string(Dump()), "\n\n") {
+		if g := r.ByTrace(trace); g != nil {
+			of[g] = trace
 		}
 	}
 	return of

@@ -53,9 +53,7 @@ func stateOf(trace string) string {
 
 // idOf names the goroutine of a trace.
 func idOf(run *sched.Run, trace string) string {
-	var goid uint64
-	fmt.Sscanf(trace, "goroutine %d", &goid)
-	if g := run.ByGoroutine(goid); g != nil {
+	if g := run.ByTrace(trace); g != nil {
 		return nameOf(g)
 	}
 	return "a goroutine that takes no part"
