@@ -215,10 +215,12 @@ func (o observer) closeFlush() int {
 // one runs.
 func (o observer) reentrancy() int {
 	switch {
-	case !o.Accepts(opEmits) || o.Accepts(conformance.OpFault): // there is no callback
+	case !o.Accepts(opEmits): // there is no callback
 		return 0
 	case !o.Reentrant():
 		return int(ReentrancyForbidden)
+	case o.Accepts(conformance.OpFault): // its reader calls emit
+		return int(ReentrancyAllowed)
 	}
 	for _, e := range o.traits.Edges {
 		cfg := base.With("edges", e.String())

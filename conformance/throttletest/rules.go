@@ -217,8 +217,9 @@ func (c *contract) Rules() []suite.Rule[Traits, *exam] {
 				Text: "Even if callbacks take time, emissions MUST begin at least the interval apart, none " +
 					"may come twice, and the trailing edge MUST emit the newest event.",
 			},
-			About: isBusy,
-			Check: (*exam).busy,
+			Absent: uncalled,
+			About:  isBusy,
+			Check:  (*exam).busy,
 		},
 		{
 			Rule: conformance.Rule{ID: "TH-ANCHOR", Level: extended,
@@ -324,7 +325,7 @@ func (c *contract) Rules() []suite.Rule[Traits, *exam] {
 				if why := undeclared(tr.PanicPolicy == 0, "PanicPolicy"); why != "" {
 					return why
 				}
-				return suite.If(!s.Accepts(opEmits), "there is no callback")
+				return uncalled(s, tr)
 			},
 			Beyond: alone,
 			Probe:  c.panics,
@@ -341,8 +342,9 @@ func (c *contract) Rules() []suite.Rule[Traits, *exam] {
 				}
 				return suite.If(s.Time == conformance.Explicit, "there is no callback")
 			},
-			About: func(j suite.Job) bool { return j.Schedule.Config.Inside != "" },
-			Check: (*exam).reentry,
+			Absent: uncalled,
+			About:  func(j suite.Job) bool { return j.Schedule.Config.Inside != "" },
+			Check:  (*exam).reentry,
 		},
 		suite.Calls[Traits]((*exam).calls),
 		{
@@ -471,4 +473,9 @@ func (x *exam) leak() *suite.Violation {
 		return nil
 	}
 	return x.LeftBehind()
+}
+
+// uncalled is why rules about callbacks are not in force where there are none.
+func uncalled(s *suite.Suite, _ *Traits) string {
+	return suite.If(!s.Accepts(opEmits), "there is no callback")
 }

@@ -174,6 +174,11 @@ func TestTraits_answers(t *testing.T) {
 		!strings.Contains(v.Text, "Edges: []throttletest.Edges{throttletest.Leading}") {
 		t.Errorf("TRAITS says\n%s", v.Text)
 	}
+	for _, rule := range []string{"TH-BUSY", "X-REENT"} {
+		if v, _ := spec.Examine(t, inside.Options{Until: rule}).Verdict(rule); v.Reason != "there is no callback" {
+			t.Errorf("%s is %s: %s", rule, v.Status, v.Reason)
+		}
+	}
 }
 
 // Who collects batches is told which package judges that, and a throttle is not.
