@@ -52,6 +52,7 @@ type claim struct {
 	limits       int           // how many limits had been set when it was made
 	cancelled    time.Duration // when its context was cancelled; never if negative
 	free         bool          // made under Inf: nothing was taken
+	moved        bool          // the limit changed, or another gave up: it may sleep until the instant that it had before
 	outgrown     bool          // the burst has fallen below what it waits for, so that it may fail
 	ended        bool          // it has returned, or was given up
 	inOrder      bool          // given up after all later ones, which were given up in reverse order
@@ -348,6 +349,7 @@ func (a *account) pass(at time.Duration) {
 	if at <= a.at {
 		return
 	}
+	a.anybody(at)
 	if a.rate == Inf || a.rate.Events == 0 && a.waives("RL-LIM0") {
 		a.hi = a.tokens(a.bound)
 	} else {
@@ -358,21 +360,21 @@ func (a *account) pass(at time.Duration) {
 	a.clamp()
 }
 
-// clamp keeps the level below the burst. Where waits need not be served in order, their
-// tokens may have been taken already or not, so that the upper end may be higher by them.
+// clamp keeps the level below the burst. Where waits need not be served in order, their tokens may have been taken
+// already or not, so that the upper end may be higher by them, and the lower end is lower while they are late.
 func (a *account) clamp() {
-	top := a.bound
+	awaited := 0
 	if a.traits.Fair != FairFIFO {
 		for _, c := range a.claims {
 			if c.d.Op == conformance.OpWait && !c.ended {
-				top = plus(top, c.d.N)
+				awaited = plus(awaited, c.d.N)
 			}
 		}
 	}
-	if t := a.tokens(a.burst); a.lo.Cmp(t) > 0 {
+	if t := a.tokens(a.burst - awaited); a.lo.Cmp(t) > 0 {
 		a.lo = t
 	}
-	if t := a.tokens(top); a.hi.Cmp(t) > 0 {
+	if t := a.tokens(plus(a.bound, awaited)); a.hi.Cmp(t) > 0 {
 		a.hi = t
 	}
 	a.measure()

@@ -209,6 +209,9 @@ func (a *account) waitedBehind(c *claim) int {
 // moved gives those who wait new instants, if their waits are served anew. Tokens that a
 // later claim lost when it was given up may be lost at that claim's instant, or at once.
 func (a *account) moved() {
+	for _, c := range a.claims {
+		c.moved = c.moved || a.traits.OnChange != OnChangeServes
+	}
 	if a.traits.OnChange == OnChangeKeeps && !a.waives("W-WAKE") {
 		return
 	}

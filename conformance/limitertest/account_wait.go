@@ -199,8 +199,41 @@ func (a *account) leavers(at time.Duration) {
 	}
 }
 
+// anybody judges that nobody returned until an instant, where waits need not be served in order: as soon as there is
+// enough for any of those who wait, one of them is served.
+func (a *account) anybody(until time.Duration) {
+	if a.traits.Fair == FairFIFO || a.noFloor {
+		return
+	}
+	level, most := a.lo, 0
+	var waiting []*claim
+	for _, c := range a.claims {
+		switch {
+		case c.d.Op != conformance.OpWait || c.ended:
+		case c.free || c.outgrown || c.moved || c.cancelled >= 0:
+			return
+		default:
+			level = new(big.Int).Add(level, a.tokens(c.d.N)) // it has taken nothing yet
+			waiting, most = append(waiting, c), max(most, c.d.N)
+		}
+	}
+	if len(waiting) == 0 {
+		return
+	}
+	to := a.due(new(big.Int).Sub(level, a.need(most)))
+	if c := waiting[0]; until-a.grace-a.traits.nap(a.rate) > to {
+		because := c.there(to)
+		if len(waiting) > 1 {
+			because = fmt.Sprintf("then there is enough for any of the %d that wait", len(waiting))
+		}
+		a.differ("W-EXACT", to, because, "wait %d at %s had not returned by %s, want nil at %s", c.d.N,
+			timeline.Duration(c.d.At), timeline.Duration(until), timeline.Duration(to))
+	}
+}
+
 // finish judges the waits that never returned.
 func (a *account) finish() {
+	a.anybody(a.tr.End)
 	for _, c := range a.claims {
 		if c.d.Op != conformance.OpWait || c.ended || c.free || c.d.Ended.Seq != 0 {
 			continue

@@ -1,6 +1,7 @@
 package limitertest
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"regexp"
@@ -180,7 +181,7 @@ func (o observer) oversize() int {
 
 // single reports whether a request for two tokens panics, or a wait where there are only waits.
 func (o observer) single() bool {
-	if o.c.single || o.s.Accepts(opRequest) || !o.s.Accepts(opContext) || !o.s.Accepts(conformance.OpWait) {
+	if o.c.single || o.s.Accepts(opRequest) || !o.s.Accepts(conformance.OpWait) {
 		return o.c.single
 	}
 	panics := func(text string) bool {
@@ -189,6 +190,9 @@ func (o observer) single() bool {
 	}
 	if panics("rate=10/1s burst=3 | wait 2 @0") && !panics("rate=10/1s burst=3 | wait 1 @0") {
 		return true
+	}
+	if !o.s.Accepts(opContext) {
+		return false
 	}
 	tr := o.see("rate=10/1s burst=3 | wait 3 @0 | wait 3 @0 | wait 3 @0 | wait 3 @0")
 	atOnce := func(d conformance.Done) bool { return d.OK && d.Ended.Seq != 0 && d.Ended.At == 0 }
@@ -386,6 +390,36 @@ func (o observer) fair() int {
 		}
 	}
 	return int(FairFIFO)
+}
+
+// naps reports whether one who waits alone is asleep when the token comes, and looks again a little later.
+func (o observer) naps() bool {
+	late := time.Duration(0)
+	hang := o.s.Play(func(st *suite.Stage) {
+		f, cfg, refused := o.c.first(st.Plain(), 10, 3)
+		if refused != "" {
+			return
+		}
+		interval := cfg.Rate.Interval()
+		full := time.Duration(cfg.Burst+100) * interval
+		wait := func(n int, at time.Duration) {
+			st.To(at)
+			st.Settle()
+			go suite.Catch(func() {
+				for range n {
+					f.wait(context.Background(), 1, &conformance.Done{})
+				}
+				late = st.Now() - full - interval
+			})
+		}
+		wait(cfg.Burst, full)
+		wait(1, full+interval*7/51)
+		st.To(full + time.Duration(cfg.Burst+3)*interval + nap)
+		st.Settle()
+		_ = suite.Catch(f.end)
+		st.Settle()
+	})
+	return hang == nil && late > 1 && late <= nap
 }
 
 // overtaken reports whether a wait was served before an earlier one.

@@ -216,6 +216,8 @@ type contract struct {
 	// locked says that who waits was seen to hold a lock while it sleeps, nil before anybody
 	// looked.
 	locked *bool
+	// naps says that a wait was seen to sleep a little longer than its tokens took.
+	naps bool
 	// overdraft says that the next request was seen to pay, nil before anybody looked.
 	overdraft *bool
 	// units are what was seen of what the limiter counts in, nil before anybody looked.
@@ -309,6 +311,8 @@ func (c *contract) Learn(s *suite.Suite) map[conformance.Op]bool {
 	}
 	ops[conformance.OpCancel] = ops[opContext] || ops[opGiveUp]
 	f.end()
+	c.naps = ops[conformance.OpWait] && s.Inexact() == "" && c.trip == 0 && c.spec.Traits.Fair != FairFIFO &&
+		observer{s, c}.naps()
 	return ops
 }
 

@@ -73,6 +73,16 @@ type Traits struct {
 	// Errors says whether a request whose answer is an error is granted. Only with Fail, or if
 	// answers have an Err. The limiter may or may not count such a request.
 	Errors Errors
+	// naps says that a wait was seen to be asleep when its tokens came, for no longer than a nap.
+	naps bool
+}
+
+// nap is how late a wait may return that looks now and then whether its tokens are there.
+func (t *Traits) nap(r Rate) time.Duration {
+	if !t.naps {
+		return 0
+	}
+	return max(nap, r.Interval()/2)
 }
 
 // lump is the number of tokens that may arrive together at a rate, rounded up.

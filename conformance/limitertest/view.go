@@ -30,6 +30,10 @@ func (c *contract) Exam(t *Traits, rec *suite.Recording, job suite.Job) *exam {
 	if t.Latency > 0 {
 		rec = suite.AsBegun(rec)
 	}
+	if c.naps {
+		napping := *t
+		napping.naps, t = true, &napping
+	}
 	x := &exam{Recording: rec, traits: t, stops: c.stops, first: c.usual}
 	if x.accountable() && x.beyondRequests() && !edge.ForKeys(rec.Schedule) {
 		x.unexplained = c.learnt.trace(x, job)

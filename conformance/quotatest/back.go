@@ -1,9 +1,8 @@
 package quotatest
 
 import (
-	"cmp"
 	"fmt"
-	"strings"
+	"slices"
 	"time"
 
 	"github.com/escapement-go/escapement/conformance"
@@ -20,11 +19,15 @@ type session struct {
 	to      func(quarters int)
 }
 
-// within plays a session with a limiter.
-func (c *contract) within(p *suite.Probe, limit int, do func(s session)) {
+// within plays a session with a limiter that is made so many quarters of an interval after the first instant.
+func (c *contract) within(p *suite.Probe, limit, made int, do func(s session)) {
 	cfg := configured(c.spec.Kind, limit)
 	p.PlayToEnd(func(st *suite.Stage) {
-		f := c.spec.made(st.Plain(), c.plain(limit))
+		to := func(n int) { st.To(quarters(cfg, n)) }
+		to(made)
+		env := st.Plain()
+		env.Start = env.Start.Add(st.Now())
+		f := c.spec.made(env, c.plain(limit))
 		take := func() bool {
 			var d conformance.Done
 			f.do(conformance.Step{Op: conformance.OpAllow, N: 1}, cfg.Start().Add(st.Now()), c.spec.Time, &d)
@@ -36,43 +39,66 @@ func (c *contract) within(p *suite.Probe, limit int, do func(s session)) {
 			}
 			return n
 		}
-		do(session{&f, take, granted, func(n int) { st.To(time.Duration(n) * (cfg.Rate.Interval() / 4)) }})
+		do(session{&f, take, granted, to})
 		f.stop()
 	})
 }
 
-// told are the answers to single requests after so many are taken, and some of them given back.
-func (c *contract) told(p *suite.Probe, limit, taken, back int) string {
-	var answers []string
-	c.within(p, limit, func(s session) {
-		s.take()
-		s.to(1)
-		for range taken {
-			s.take()
-		}
-		if back > 0 {
-			s.GiveBack(back)
-		}
-		quarter := configured(c.spec.Kind, limit).Rate.Interval() / 4
-		for _, n := range []int{1, 3, 9, 21} {
-			s.to(n)
-			answers = append(answers, fmt.Sprintf("%d at %s", s.granted(), timeline.Duration(time.Duration(n)*quarter)))
-		}
-	})
-	return strings.Join(answers, ", ")
+// quarters is a little more than so many quarters of an interval, so that what ends then has ended.
+func quarters(cfg conformance.Config, n int) time.Duration {
+	return time.Duration(n) * (cfg.Rate.Interval()/4 + 2)
 }
 
-// backed gives back what was granted, the whole of it and a part.
+// counts are how many requests are granted in a row after what do does in a quarter of an interval, in it and in each
+// that follows, until all that was granted before has expired.
+func (c *contract) counts(p *suite.Probe, limit, made, first int, do func(s session)) (all []int) {
+	c.within(p, limit, made, func(s session) {
+		do(s)
+		for n := first; n <= first+4*limit+8; n++ {
+			s.to(n)
+			all = append(all, s.granted())
+		}
+	})
+	return all
+}
+
+// differ finds the first count, from a quarter on, that is not as wanted.
+func (c *contract) differ(because string, limit, first int, got, want []int) *suite.Violation {
+	for i := range min(len(got), len(want)) { // those of a run that stalled are fewer
+		if got[i] != want[i] {
+			at := timeline.Duration(quarters(configured(c.spec.Kind, limit), first+i))
+			return suite.Broken(0, because, "%d single requests were granted at %s, want %d", got[i], at, want[i])
+		}
+	}
+	return nil
+}
+
+// backed gives back what was granted, the whole of it and a part, in the first window and in the second.
 func (c *contract) backed(p *suite.Probe) *suite.Violation {
 	limit := accepted(p.Suite, c.spec.Kind, 3)
-	for _, of := range []struct{ taken, back int }{{1, 1}, {2, 2}, {2, 1}} {
-		if of.taken >= limit {
-			continue
-		}
-		want, got := c.told(p, limit, of.taken-of.back, 0), c.told(p, limit, of.taken, of.back)
-		if got != want {
-			return suite.Broken(0, fmt.Sprintf("%d were requested and %d of them refunded", of.taken, of.back),
-				"single requests were granted %s, want %s", got, want)
+	taking := func(at, n, back int) []int {
+		return c.counts(p, limit, 0, at, func(s session) {
+			s.take()
+			s.to(at)
+			for range n {
+				s.take()
+			}
+			if back > 0 {
+				s.GiveBack(back)
+			}
+		})
+	}
+	for _, at := range []int{1, 4*limit + 1} {
+		for _, of := range []struct{ taken, back int }{{1, 1}, {2, 2}, {2, 1}} {
+			if of.taken >= limit {
+				continue
+			}
+			want, got := taking(at, of.taken-of.back, 0), taking(at, of.taken, of.back)
+			because := fmt.Sprintf("%d were requested at %s and %d of them refunded", of.taken,
+				timeline.Duration(quarters(configured(c.spec.Kind, limit), at)), of.back)
+			if v := c.differ(because, limit, at, got, want); v != nil {
+				return v
+			}
 		}
 	}
 	return nil
@@ -80,32 +106,42 @@ func (c *contract) backed(p *suite.Probe) *suite.Violation {
 
 // late gives everything back when its window has passed: what the next one grants stays the same.
 func (c *contract) late(p *suite.Probe) *suite.Violation {
-	return c.whole(p, "a request of earlier windows was refunded", func(s session, limit int) {
+	limit, granted := accepted(p.Suite, c.spec.Kind, 3), 0
+	c.within(p, limit, 0, func(s session) {
 		for range limit {
 			s.take()
 		}
 		s.to(16 * limit)
 		s.GiveBack(limit)
-	})
-}
-
-// reset resets a limiter of which something is used, and one of which everything is.
-func (c *contract) reset(p *suite.Probe) *suite.Violation {
-	const because = "it was reset, and a new one grants that many at once"
-	some := func(s session, _ int) { s.take(); s.to(1); s.Reset() }
-	all := func(s session, _ int) { s.take(); s.to(1); s.granted(); s.Reset() }
-	return cmp.Or(c.whole(p, because, some), c.whole(p, because, all))
-}
-
-// whole finds that a limiter does not grant all at once, and no more, after what do does.
-func (c *contract) whole(p *suite.Probe, because string, do func(s session, limit int)) *suite.Violation {
-	limit, granted := accepted(p.Suite, c.spec.Kind, 3), 0
-	c.within(p, limit, func(s session) {
-		do(s, limit)
 		granted = s.granted()
 	})
 	if granted != limit {
-		return suite.Broken(0, because, "%d single requests were granted, want %d", granted, limit)
+		return suite.Broken(0, "a request of earlier windows was refunded",
+			"%d single requests were granted, want %d", granted, limit)
+	}
+	return nil
+}
+
+// reset resets a limiter of which something is used, and one of which everything is, in the first window and in the
+// second. It is as one that is made then, or that was not used before: perhaps its windows begin with the constructor.
+func (c *contract) reset(p *suite.Probe) *suite.Violation {
+	limit := accepted(p.Suite, c.spec.Kind, 3)
+	for _, at := range []int{1, 4*limit + 1} {
+		made, unused := c.counts(p, limit, at, at, func(session) {}), c.counts(p, limit, 0, at, func(session) {})
+		because := "it was reset at " + timeline.Duration(quarters(configured(c.spec.Kind, limit), at)) +
+			", and a new one grants as many as wanted"
+		for _, all := range []bool{false, true} {
+			got := c.counts(p, limit, 0, at, func(s session) {
+				s.take()
+				if s.to(at); all {
+					s.granted()
+				}
+				s.Reset()
+			})
+			if v := c.differ(because, limit, at, got, made); v != nil && !slices.Equal(got, unused) {
+				return v
+			}
+		}
 	}
 	return nil
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	lt "github.com/escapement-go/escapement/conformance/limitertest"
+	"github.com/escapement-go/escapement/internal/zoo"
 )
 
 // tickerSpec is a channel of tokens that a goroutine fills on a ticker, correct
@@ -216,6 +217,32 @@ func retrying(mutant, name string, source lt.TimeSource, check lt.DeadlineCheck,
 			DeadlineCheck: check, Refund: lt.RefundFull, OnChange: lt.OnChangeKeeps,
 		},
 	}
+}
+
+// overtakenMutants are mistakes of waits that may be overtaken, and are late although nobody overtakes them.
+func overtakenMutants() (all []zoo.Mutant) {
+	untilFull := func(l *bucket, now time.Time, _ int) time.Duration { return untilThere(l, now, l.burst) }
+	for _, m := range []struct {
+		mutant, name, rule string
+		sleep              func(l *bucket, now time.Time, n int) time.Duration
+	}{
+		{"", "sleeps until the bucket is full", "W-EATS", untilFull},
+		{"forgets the rest on a grant", "forgets the rest on a grant", "W-EATS", untilThere},
+	} {
+		spec := retrying(m.mutant, "zoo: one wait that is tried again: "+m.name, lt.PackageTime, 0, m.sleep)
+		whole := spec.New
+		spec.Traits = lt.Traits{Initial: lt.InitialFull, Fair: lt.FairNone, OneAtATime: true}
+		spec.New = func(env lt.Env, cfg lt.Config) lt.Funcs {
+			wait := whole(env, cfg).WaitN
+			return lt.Funcs{Wait: func(n int) {
+				if n != 1 || wait(context.Background(), n) != nil {
+					panic("one token at a time, which comes")
+				}
+			}}
+		}
+		all = append(all, zoo.Mutant{Name: "one wait that may be overtaken: " + m.name, Rule: m.rule, Spec: spec})
+	}
+	return all
 }
 
 // perSecondSpec is the bucket in floating point of those who say only how many per

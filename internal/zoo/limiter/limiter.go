@@ -87,6 +87,7 @@ func Mutants() []zoo.Mutant {
 				Name: "waits only: " + m.name, Rule: m.rule, Family: m.family, Spec: waitsOnly(spec),
 			})
 		}
+		all = append(all, overtakenMutants()...)
 	}
 	all = append(all, zoo.Mutant{
 		Name: neverUnlocks, Rule: "X-CALLS", Spec: asleepSpec(neverUnlocks, lt.Injected), Hangs: true,

@@ -57,7 +57,7 @@ func clearedByTicker() qt.Spec {
 					panic("one at a time")
 				}
 				return qt.Answer{OK: count.Add(1) <= int64(cfg.Limit)}
-			}, Stop: sync.OnceFunc(func() { close(stop) })}
+			}, Reset: func() { count.Store(0) }, Stop: sync.OnceFunc(func() { close(stop) })}
 		},
 		Traits: qt.Traits{OneAtATime: true, Edge: qt.EdgeHalfOpen, Align: qt.AlignCreation},
 	}

@@ -326,8 +326,15 @@ func (l *limiter) giveBack(n int) {
 	if l.is("what is given back counts twice") {
 		n *= 2
 	}
+	if l.is("what is given back was of the window before") && l.before >= n {
+		l.before, l.current = l.before-n, l.current+n
+	}
 	l.current = max(0, l.current-n)
-	l.log = l.log[:max(0, len(l.log)-n)]
+	if l.is("the oldest are given back") {
+		l.log = l.log[min(n, len(l.log)):]
+	} else {
+		l.log = l.log[:max(0, len(l.log)-n)]
+	}
 	l.arrival = l.arrival.Add(-time.Duration(n) * l.interval())
 }
 
@@ -335,7 +342,10 @@ func (l *limiter) giveBack(n int) {
 func (l *limiter) reset() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.used, l.log, l.current, l.before, l.arrival = false, nil, 0, 0, time.Time{}
+	l.used, l.log, l.current, l.arrival = false, nil, 0, time.Time{}
+	if !l.is("a reset keeps the window before") {
+		l.before = 0
+	}
 	if l.is("a reset keeps one") {
 		l.take(l.newest, 1)
 	}

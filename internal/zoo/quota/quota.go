@@ -107,7 +107,10 @@ func Mutants() []zoo.Mutant {
 		{"what is given back counts twice", qt.SlidingLog, "CN-WINDOW"},
 		{"what is given back counts twice", qt.FixedWindow, "CN-WINDOW"},
 		{"what is given back counts twice", qt.GCRA, "CN-WINDOW"},
+		{"the oldest are given back", qt.SlidingLog, "CN-WINDOW"},
+		{"what is given back was of the window before", qt.SlidingCounter, "CN-WINDOW"},
 		{"a reset keeps one", qt.FixedWindow, "GC-FRESH"},
+		{"a reset keeps the window before", qt.SlidingCounter, "GC-FRESH"},
 		{"decides without the lock", qt.SlidingCounter, "X-CONC"},
 		{"counts without the lock", qt.GCRA, "X-RACE"},
 	} {
@@ -152,7 +155,8 @@ func Mutants() []zoo.Mutant {
 		all = append(all, zoo.Mutant{Name: kind.String() + ": " + zoo.LosesTime, Rule: "X-READ", Spec: spec})
 	}
 	all = append(all,
-		zoo.Mutant{Name: "FixedWindow: a look opens the window", Rule: "GC-PEEKPURE", Spec: openedByLook()})
+		zoo.Mutant{Name: "FixedWindow: a look opens the window", Rule: "GC-PEEKPURE", Spec: openedByLook()},
+		zoo.Mutant{Name: "FixedWindow: " + resetLeaves, Rule: "GC-FRESH", Spec: openedByAny(resetLeaves)})
 	if synctestcompat.Available {
 		all = append(all, zoo.Mutant{Name: "events are handed out by a goroutine", Rule: "X-ROW", Spec: handed()})
 	}
@@ -181,7 +185,7 @@ func Designs() []zoo.Design {
 	}
 	for _, spec := range []qt.Spec{
 		clearedByTicker(),
-		expiringKey(), openedByAny(), openedAtOnce(),
+		expiringKey(), openedByAny(""), openedAtOnce(),
 		gridFromFirst(0), gridFromFirst(1), expiringIncrement(), ticksFromFirst(),
 		keyOfUnix(),
 		wholeLog(), counts(""), ring(), roundedDown(), counter(""),

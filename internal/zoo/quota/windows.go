@@ -33,8 +33,11 @@ func expiringKey() qt.Spec {
 		})
 }
 
+// resetLeaves is a mistake of openedByAny.
+const resetLeaves = "a reset leaves the window"
+
 // openedByAny has windows that begin with any request, also one that cannot be granted.
-func openedByAny() qt.Spec {
+func openedByAny(mutant string) qt.Spec {
 	return qt.Spec{
 		Name: "a window that any request opens", Time: qt.Explicit, Kind: qt.FixedWindow,
 		Traits: qt.Traits{
@@ -45,7 +48,14 @@ func openedByAny() qt.Spec {
 			var mu sync.Mutex
 			var until, newest time.Time
 			n := 0
-			return qt.Funcs{TakeAt: func(t time.Time, k int) qt.Answer {
+			reset := func() {
+				mu.Lock()
+				defer mu.Unlock()
+				if n = 0; mutant != resetLeaves {
+					until = time.Time{}
+				}
+			}
+			return qt.Funcs{Reset: reset, TakeAt: func(t time.Time, k int) qt.Answer {
 				mu.Lock()
 				defer mu.Unlock()
 				if t.Before(newest) {
@@ -66,7 +76,7 @@ func openedByAny() qt.Spec {
 
 // openedByLook is a mistake: its windows begin with a look, too, except for the first.
 func openedByLook() qt.Spec {
-	spec := openedByAny()
+	spec := openedByAny("")
 	New := spec.New
 	spec.New = func(env qt.Env, cfg qt.Config) qt.Funcs {
 		take := New(env, cfg).TakeAt
