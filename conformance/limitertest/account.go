@@ -52,7 +52,7 @@ type claim struct {
 	limits       int           // how many limits had been set when it was made
 	cancelled    time.Duration // when its context was cancelled; never if negative
 	free         bool          // made under Inf: nothing was taken
-	moved        bool          // the limit changed, or another gave up: it may sleep until the instant that it had before
+	moved        bool          // a change or a refund came since, and it may sleep as before
 	outgrown     bool          // the burst has fallen below what it waits for, so that it may fail
 	ended        bool          // it has returned, or was given up
 	inOrder      bool          // given up after all later ones, which were given up in reverse order

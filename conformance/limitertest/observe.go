@@ -1,7 +1,6 @@
 package limitertest
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"regexp"
@@ -390,36 +389,6 @@ func (o observer) fair() int {
 		}
 	}
 	return int(FairFIFO)
-}
-
-// naps reports whether one who waits alone is asleep when the token comes, and looks again a little later.
-func (o observer) naps() bool {
-	late := time.Duration(0)
-	hang := o.s.Play(func(st *suite.Stage) {
-		f, cfg, refused := o.c.first(st.Plain(), 10, 3)
-		if refused != "" {
-			return
-		}
-		interval := cfg.Rate.Interval()
-		full := time.Duration(cfg.Burst+100) * interval
-		wait := func(n int, at time.Duration) {
-			st.To(at)
-			st.Settle()
-			go suite.Catch(func() {
-				for range n {
-					f.wait(context.Background(), 1, &conformance.Done{})
-				}
-				late = st.Now() - full - interval
-			})
-		}
-		wait(cfg.Burst, full)
-		wait(1, full+interval*7/51)
-		st.To(full + time.Duration(cfg.Burst+3)*interval + nap)
-		st.Settle()
-		_ = suite.Catch(f.end)
-		st.Settle()
-	})
-	return hang == nil && late > 1 && late <= nap
 }
 
 // overtaken reports whether a wait was served before an earlier one.

@@ -311,8 +311,7 @@ func (c *contract) Learn(s *suite.Suite) map[conformance.Op]bool {
 	}
 	ops[conformance.OpCancel] = ops[opContext] || ops[opGiveUp]
 	f.end()
-	c.naps = ops[conformance.OpWait] && s.Inexact() == "" && c.trip == 0 && c.spec.Traits.Fair != FairFIFO &&
-		observer{s, c}.naps()
+	c.naps = ops[conformance.OpWait] && observer{s, c}.naps()
 	return ops
 }
 

@@ -77,14 +77,6 @@ type Traits struct {
 	naps bool
 }
 
-// nap is how late a wait may return that looks now and then whether its tokens are there.
-func (t *Traits) nap(r Rate) time.Duration {
-	if !t.naps {
-		return 0
-	}
-	return max(nap, r.Interval()/2)
-}
-
 // lump is the number of tokens that may arrive together at a rate, rounded up.
 func (t *Traits) lump(r Rate) int {
 	if t.Resolution <= 0 || r.Events <= 0 || r.Per <= 0 {

@@ -235,8 +235,9 @@ func (c *contract) Rules() []suite.Rule[Traits, *exam] {
 			Probe: func(p *suite.Probe) (*suite.Violation, string) { return cmp.Or(c.backed(p), c.late(p)), "" },
 		},
 		{
-			Rule: core("GC-FRESH", "After Reset a limiter MUST grant what a new one grants, and no more, at once and later."),
-			Ops:  []conformance.Op{conformance.OpReset}, Unless: c.remote,
+			Rule: core("GC-FRESH", "After Reset a limiter MUST grant what a new one grants, and no more, at "+
+				"once and later."),
+			Ops: []conformance.Op{conformance.OpReset}, Unless: c.remote,
 			Probe: func(p *suite.Probe) (*suite.Violation, string) { return c.reset(p), "" },
 		},
 		suite.OneClock[Traits, *exam](c.timed, suite.Answers(conformance.OpAllow)),
