@@ -11,6 +11,8 @@ import (
 	"strings"
 	"time"
 	"unicode"
+
+	"github.com/escapement-go/escapement/conformance/internal/inside"
 )
 
 // Version is the version of the rules. It changes when a rule is added, promoted or
@@ -56,10 +58,10 @@ type Decision struct {
 	// Frees are the rules that Value turns off, and those that would hold with it.
 	Frees []string `json:"frees,omitempty"`
 	// Text is the whole text. Because, Replay and Picture are parts of it.
-	Text    string   `json:"text,omitempty"`
-	Because string   `json:"because,omitempty"`
-	Replay  string   `json:"replay,omitempty"`
-	Picture *Picture `json:"picture,omitempty"`
+	Text    string          `json:"text,omitempty"`
+	Because string          `json:"because,omitempty"`
+	Replay  string          `json:"replay,omitempty"`
+	Picture *inside.Picture `json:"picture,omitempty"`
 }
 
 // Verdict is what a run found on one rule.
@@ -86,9 +88,9 @@ type Verdict struct {
 	Example string `json:"example,omitempty"`
 	// Because, Replay and Picture are parts of a failure's text: why the wanted behaviour is
 	// expected, the command that runs the schedule alone, and the timeline as data.
-	Because string   `json:"because,omitempty"`
-	Replay  string   `json:"replay,omitempty"`
-	Picture *Picture `json:"picture,omitempty"`
+	Because string          `json:"because,omitempty"`
+	Replay  string          `json:"replay,omitempty"`
+	Picture *inside.Picture `json:"picture,omitempty"`
 }
 
 // Report is what a run of the suite found.

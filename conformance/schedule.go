@@ -50,59 +50,56 @@ type Step struct {
 	In int
 }
 
-// Op names an operation. Which operations a schedule may use depends on the
-// contract it is for.
+// Op names an operation, as [ParseSchedule] reads it. Which operations a schedule may use depends on the
+// contract it is for. With their arguments they are:
+//
+//	idle D             time passes (every contract)
+//
+//	call N [K]         an event with payload N, for key K (debouncer, throttle)
+//	fault N            an error item with payload N (throttle); 1: requests fail (limiter, quota)
+//	cancel [N]         the pending event, of key N, item N, or the Nth reserve or wait of a limiter
+//	flush [N]          of key N (debouncer, batcher)
+//	pending            asks (debouncer)
+//	stop               (debouncer, throttle)
+//	reset [N]          of key N (throttle)
+//	close              the input ends (streams, leaky bucket, batcher)
+//	wall D             the wall clock is set D further, or back (debouncer, throttle)
+//
+//	allow N [K]        N tokens now or not at all, for key K (limiter, quota)
+//	reserve N          (limiter)
+//	wait N [D]         blocks for N tokens, for D at most (limiter)
+//	tokens             asks (limiter)
+//	setlimit RATE      (limiter)
+//	setburst N         (limiter)
+//
+//	put N              item N joins the queue (leaky bucket, batcher)
+//
+//	acquire N [K] [D]  request N, weight K, for D at most (concurrency)
+//	try N [K]          request N, now or not at all (concurrency)
+//	do N [D]           request N as a handler (concurrency)
+//	release N [K]      request N is done; without one, K slots too many (concurrency)
+//	panic N            the handler of request N panics (concurrency)
+//	exit N             the handler of request N calls runtime.Goexit (concurrency)
+//	resize N           the limit becomes N (concurrency)
+//
+//	now                asks Now, Since and Until (clock)
+//	timer N D          makes timer N (clock)
+//	after N D          makes channel N (clock)
+//	ticker N D         (clock)
+//	afterfunc N D      arms function N (clock)
+//	sleep N D          goroutine N sleeps (clock)
+//	consume N K        goroutine N receives from timer, channel or ticker K (clock)
+//	nap D              the function, sleeper or consumer that does it sleeps (clock)
+//	halt N             Stop of timer, ticker or function N (clock)
+//	rearm N D          Reset of timer, ticker or function N (clock)
+//	read N             receives from timer, channel or ticker N if there is a value (clock)
+//	chan N             asks for the channel of timer or function N (clock)
+//	armed              asks how many timers are armed (clock)
+//	timeout N D [K]    context N ends in D, under context K (clock)
+//	deadline N D [K]   context N ends D after the start (clock)
+//	err N              asks context N for its Err (clock)
+//	within N [K]       context N is package context's own, to cancel (clock)
 type Op string
-
-// The operations of all contracts, with their arguments.
-const (
-	OpIdle Op = "idle" // idle D: time passes (every contract)
-
-	OpCall    Op = "call"    // call N [K]: an event with payload N, for key K (debouncer, throttle)
-	OpFault   Op = "fault"   // fault N: an error item with payload N (throttle); 1: requests fail (limiter, quota)
-	OpCancel  Op = "cancel"  // cancel [N]: the pending event, of key N, item N, or the Nth reserve or wait of a limiter
-	OpFlush   Op = "flush"   // flush [N]: of key N (debouncer, batcher)
-	OpPending Op = "pending" // pending: asks (debouncer)
-	OpStop    Op = "stop"    // stop (debouncer, throttle)
-	OpReset   Op = "reset"   // reset [N]: of key N (throttle)
-	OpClose   Op = "close"   // close: the input ends (streams, leaky bucket, batcher)
-	OpWall    Op = "wall"    // wall D: the wall clock is set D further, or back (debouncer, throttle)
-
-	OpAllow    Op = "allow"    // allow N [K]: N tokens now or not at all, for key K (limiter, quota)
-	OpReserve  Op = "reserve"  // reserve N (limiter)
-	OpWait     Op = "wait"     // wait N [D]: blocks for N tokens, for D at most (limiter)
-	OpTokens   Op = "tokens"   // tokens: asks (limiter)
-	OpSetLimit Op = "setlimit" // setlimit RATE (limiter)
-	OpSetBurst Op = "setburst" // setburst N (limiter)
-
-	OpPut Op = "put" // put N: item N joins the queue (leaky bucket, batcher)
-
-	OpAcquire Op = "acquire" // acquire N [K] [D]: request N, weight K, for D at most (concurrency)
-	OpTry     Op = "try"     // try N [K]: request N, now or not at all (concurrency)
-	OpDo      Op = "do"      // do N [D]: request N as a handler (concurrency)
-	OpRelease Op = "release" // release N [K]: request N is done; without one, K slots too many (concurrency)
-	OpPanic   Op = "panic"   // panic N: the handler of request N panics (concurrency)
-	OpExit    Op = "exit"    // exit N: the handler of request N calls runtime.Goexit (concurrency)
-	OpResize  Op = "resize"  // resize N: the limit becomes N (concurrency)
-
-	OpNow       Op = "now"       // now: asks Now, Since and Until (clock)
-	OpTimer     Op = "timer"     // timer N D: makes timer N (clock)
-	OpAfter     Op = "after"     // after N D: makes channel N (clock)
-	OpTicker    Op = "ticker"    // ticker N D (clock)
-	OpAfterFunc Op = "afterfunc" // afterfunc N D: arms function N (clock)
-	OpSleep     Op = "sleep"     // sleep N D: goroutine N sleeps (clock)
-	OpConsume   Op = "consume"   // consume N K: goroutine N receives from timer, channel or ticker K (clock)
-	OpNap       Op = "nap"       // nap D: the function, sleeper or consumer that does it sleeps (clock)
-	OpHalt      Op = "halt"      // halt N: Stop of timer, ticker or function N (clock)
-	OpRearm     Op = "rearm"     // rearm N D: Reset of timer, ticker or function N (clock)
-	OpRead      Op = "read"      // read N: receives from timer, channel or ticker N if there is a value (clock)
-	OpChan      Op = "chan"      // chan N: asks for the channel of timer or function N (clock)
-	OpArmed     Op = "armed"     // armed: asks how many timers are armed (clock)
-	OpTimeout   Op = "timeout"   // timeout N D [K]: context N ends in D, under context K (clock)
-	OpDeadline  Op = "deadline"  // deadline N D [K]: context N ends D after the start (clock)
-	OpErr       Op = "err"       // err N: asks context N for its Err (clock)
-	OpWithin    Op = "within"    // within N [K]: context N is package context's own, to cancel (clock)
-)
 
 // operation is a row of the grammar: what a contract with operations of its own adds.
 type operation struct {
@@ -116,52 +113,52 @@ type operation struct {
 }
 
 var operations = map[Op]operation{
-	OpIdle: {arguments: "d"},
+	"idle": {arguments: "d"},
 
-	OpCall:    {arguments: "nK", second: "key", counts: true},
-	OpFault:   {arguments: "n"},
-	OpCancel:  {arguments: "N"},
-	OpFlush:   {arguments: "N"},
-	OpPending: {},
-	OpStop:    {ends: true},
-	OpReset:   {arguments: "N"},
-	OpClose:   {},
-	OpWall:    {arguments: "d"},
+	"call":    {arguments: "nK", second: "key", counts: true},
+	"fault":   {arguments: "n"},
+	"cancel":  {arguments: "N"},
+	"flush":   {arguments: "N"},
+	"pending": {},
+	"stop":    {ends: true},
+	"reset":   {arguments: "N"},
+	"close":   {},
+	"wall":    {arguments: "d"},
 
-	OpAllow:    {arguments: "nK", second: "key", amount: true},
-	OpReserve:  {arguments: "n", amount: true},
-	OpWait:     {arguments: "nD", amount: true},
-	OpTokens:   {},
-	OpSetLimit: {arguments: "r"},
-	OpSetBurst: {arguments: "n", amount: true},
+	"allow":    {arguments: "nK", second: "key", amount: true},
+	"reserve":  {arguments: "n", amount: true},
+	"wait":     {arguments: "nD", amount: true},
+	"tokens":   {},
+	"setlimit": {arguments: "r"},
+	"setburst": {arguments: "n", amount: true},
 
-	OpPut: {arguments: "n", counts: true},
+	"put": {arguments: "n", counts: true},
 
-	OpAcquire: {arguments: "nKD", second: "weight"},
-	OpTry:     {arguments: "nK", second: "weight"},
-	OpDo:      {arguments: "nD"},
-	OpRelease: {arguments: "nK", second: "weight"},
-	OpPanic:   {arguments: "n"},
-	OpExit:    {arguments: "n"},
-	OpResize:  {arguments: "n", amount: true},
+	"acquire": {arguments: "nKD", second: "weight"},
+	"try":     {arguments: "nK", second: "weight"},
+	"do":      {arguments: "nD"},
+	"release": {arguments: "nK", second: "weight"},
+	"panic":   {arguments: "n"},
+	"exit":    {arguments: "n"},
+	"resize":  {arguments: "n", amount: true},
 
-	OpNow:       {},
-	OpTimer:     {arguments: "nd"},
-	OpAfter:     {arguments: "nd"},
-	OpTicker:    {arguments: "nd"},
-	OpAfterFunc: {arguments: "nd"},
-	OpSleep:     {arguments: "nd"},
-	OpConsume:   {arguments: "nk"},
-	OpNap:       {arguments: "d"},
-	OpHalt:      {arguments: "n"},
-	OpRearm:     {arguments: "nd"},
-	OpRead:      {arguments: "n"},
-	OpChan:      {arguments: "n"},
-	OpArmed:     {},
-	OpTimeout:   {arguments: "ndK", second: "under"},
-	OpDeadline:  {arguments: "ndK", second: "under"},
-	OpWithin:    {arguments: "nK", second: "under"},
-	OpErr:       {arguments: "n"},
+	"now":       {},
+	"timer":     {arguments: "nd"},
+	"after":     {arguments: "nd"},
+	"ticker":    {arguments: "nd"},
+	"afterfunc": {arguments: "nd"},
+	"sleep":     {arguments: "nd"},
+	"consume":   {arguments: "nk"},
+	"nap":       {arguments: "d"},
+	"halt":      {arguments: "n"},
+	"rearm":     {arguments: "nd"},
+	"read":      {arguments: "n"},
+	"chan":      {arguments: "n"},
+	"armed":     {},
+	"timeout":   {arguments: "ndK", second: "under"},
+	"deadline":  {arguments: "ndK", second: "under"},
+	"within":    {arguments: "nK", second: "under"},
+	"err":       {arguments: "n"},
 }
 
 // Arguments says which arguments an operation takes: 'n' and 'k' for its numbers, 'd' for
@@ -208,7 +205,7 @@ func (s Step) append(b []byte) []byte {
 		}
 	}
 	switch {
-	case s.Op == OpIdle:
+	case s.Op == "idle":
 	case s.In != 0:
 		b = strconv.AppendInt(append(b, " @f"...), int64(s.In), 10)
 	default:

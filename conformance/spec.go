@@ -2,7 +2,6 @@ package conformance
 
 import (
 	"testing"
-	"time"
 
 	"github.com/escapement-go/escapement/conformance/internal/inside"
 )
@@ -45,39 +44,11 @@ type Judge interface {
 	// by the same mistake. A run that makes no progress, for which no rule can be blamed,
 	// fails the test unless KnownFailing lists it as inconclusive.
 	Run(s Schedule) []Violation
-	// Accepts reports whether the implementation has an operation, so that schedules may
-	// use it.
-	Accepts(op Op) bool
 	// Trace runs a schedule once on a fresh instance and returns what happened, without
 	// judging it: for laws that compare two runs. Steps do not race. It fails the test if
 	// the run makes no progress. A run that was ended early says so ([Trace.LeftOut]).
 	Trace(s Schedule) *Trace
-	// Beside is Trace with a second instance, which gets the same steps.
-	Beside(s Schedule) *Trace
-	// Twins says how the laws that compare two runs apply to it.
-	Twins() Twins
 	// Smallest makes a schedule that breaks a rule smaller, as long as it still breaks it.
 	// It returns s itself if that does not break the rule.
 	Smallest(s Schedule, rule string) Schedule
-}
-
-// Twins says how metamorphic laws, which compare two runs, apply to an implementation; see
-// package properties.
-type Twins struct {
-	// Laws are the ids of those that apply.
-	Laws []string
-	// Question is an operation that changes nothing, "" if there is none.
-	Question Op
-	// Nameless says that the output does not carry the payload.
-	Nameless bool
-	// Windows says that time is counted in windows of one unit: steps must be moved by
-	// whole units.
-	Windows bool
-	// Long is a time after which nothing that happened before matters.
-	Long func(c Config) time.Duration
-	// Configs are the configurations in which the laws are put, the plainest first.
-	Configs []Config
-	// Draw returns a random schedule in one of them that avoids ties, whose outcome may
-	// be open. pick is that of [Judge.Draw].
-	Draw func(c Config, pick func(label string, n int) int) Schedule
 }

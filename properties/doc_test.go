@@ -10,6 +10,7 @@ import (
 	"github.com/escapement-go/escapement/conformance/clocktest"
 	"github.com/escapement-go/escapement/conformance/limitertest"
 	"github.com/escapement-go/escapement/fakeclock"
+	"github.com/escapement-go/escapement/internal/verb"
 	"github.com/escapement-go/escapement/limiters"
 	"github.com/escapement-go/escapement/synctestcompat"
 )
@@ -26,7 +27,7 @@ func TestSchedules_meets(t *testing.T) {
 		for i := 1; i < len(s.Steps); i++ {
 			gap := s.Steps[i].At - s.Steps[i-1].At
 			for what, is := range map[string]bool{
-				"burst": gap > 0 && gap < wait/2, "idle": gap > time.Minute || s.Steps[i].Op == conformance.OpIdle,
+				"burst": gap > 0 && gap < wait/2, "idle": gap > time.Minute || s.Steps[i].Op == verb.Idle,
 				"before": gap == wait-1, "at": gap == wait, "after": gap == wait+1,
 			} {
 				if is {

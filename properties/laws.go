@@ -10,6 +10,8 @@ import (
 
 	"github.com/escapement-go/escapement/conformance"
 	"github.com/escapement-go/escapement/internal/stackmark"
+	"github.com/escapement-go/escapement/internal/twins"
+	"github.com/escapement-go/escapement/internal/verb"
 )
 
 // Laws checks metamorphic laws, which compare two runs, with one subtest for each law that applies;
@@ -51,19 +53,22 @@ func (p pair) GoString() string { return fmt.Sprintf("%s, %s, k=%d", p.first, p.
 
 // twin is an implementation as the laws of two runs see it.
 type twin struct {
-	conformance.Judge
-	conformance.Twins
+	twins.Judge
+	twins.Terms
 
 	partial bool // a run was ended early: there is nothing to compare
 }
 
-func newTwin(j conformance.Judge) *twin { return &twin{Judge: j, Twins: j.Twins()} }
+func newTwin(j conformance.Judge) *twin {
+	own := j.(twins.Judge)
+	return &twin{Judge: own, Terms: own.Twins()}
+}
 
 // pairs draws two schedules of one configuration.
 func (w *twin) pairs() *rapid.Generator[pair] {
 	return rapid.Custom(func(t *rapid.T) pair {
 		cfg, pick := rapid.SampledFrom(w.Configs).Draw(t, "config"), picker(t)
-		return pair{w.Twins.Draw(cfg, pick), w.Twins.Draw(cfg, pick), rapid.IntRange(0, 1000).Draw(t, "k")}
+		return pair{w.Terms.Draw(cfg, pick), w.Terms.Draw(cfg, pick), rapid.IntRange(0, 1000).Draw(t, "k")}
 	})
 }
 
@@ -117,11 +122,11 @@ func outcomes(tr *conformance.Trace) []outcome {
 	asked := 0
 	for _, d := range tr.Done {
 		switch d.Op {
-		case conformance.OpAllow:
+		case verb.Allow:
 			if asked++; d.OK {
 				out = append(out, outcome{d.At, asked})
 			}
-		case conformance.OpAcquire, conformance.OpTry, conformance.OpDo:
+		case verb.Acquire, verb.Try, verb.Do:
 			if !d.OK {
 				d.N = -d.N
 			}
@@ -171,7 +176,7 @@ func number(s conformance.Schedule) conformance.Schedule {
 	s.Steps = slices.Clone(s.Steps)
 	n := 0
 	for i := range s.Steps {
-		if op := s.Steps[i].Op; op == conformance.OpCall || op == conformance.OpPut {
+		if op := s.Steps[i].Op; op == verb.Call || op == verb.Put {
 			n++
 			s.Steps[i].N = n
 		}
@@ -300,7 +305,7 @@ func (w *twin) after(what string, p pair, d time.Duration) string {
 func (w *twin) joined(p pair, d time.Duration) []outcome {
 	n := 0
 	for _, st := range p.first.Steps {
-		if st.Op == conformance.OpCall || st.Op == conformance.OpPut || st.Op == conformance.OpAllow {
+		if st.Op == verb.Call || st.Op == verb.Put || st.Op == verb.Allow {
 			n++
 		}
 	}
@@ -320,7 +325,7 @@ var insert = Law{
 		var calls []int // of those that a call follows in the same burst
 		for i := 0; i+1 < len(p.first.Steps); i++ {
 			a, b := p.first.Steps[i], p.first.Steps[i+1]
-			if a.Op == conformance.OpCall && b.Op == conformance.OpCall && b.At-a.At < p.first.Config.Wait {
+			if a.Op == verb.Call && b.Op == verb.Call && b.At-a.At < p.first.Config.Wait {
 				calls = append(calls, i)
 			}
 		}
@@ -348,7 +353,7 @@ var split = Law{
 		asked, added := 0, 0
 		var want []outcome
 		for _, st := range p.first.Steps {
-			if st.Op != conformance.OpAllow {
+			if st.Op != verb.Allow {
 				s.Steps = append(s.Steps, st)
 				continue
 			}

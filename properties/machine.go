@@ -12,6 +12,8 @@ import (
 	"github.com/escapement-go/escapement/conformance"
 	"github.com/escapement-go/escapement/conformance/limitertest"
 	"github.com/escapement-go/escapement/fakeclock"
+	"github.com/escapement-go/escapement/internal/twins"
+	"github.com/escapement-go/escapement/internal/verb"
 	"github.com/escapement-go/escapement/synctestcompat"
 	"github.com/escapement-go/escapement/synctestcompat/rapidbubble"
 	"github.com/jonboulle/clockwork"
@@ -34,7 +36,7 @@ func MachineLimiter(t *testing.T, spec limitertest.Spec) {
 	if declared := inexact(spec.Traits); declared != "" {
 		t.Skip("properties: MachineLimiter: it declares " + declared + ", which limitertest judges and no exact bucket does")
 	}
-	if !spec.Judge(t).Accepts(conformance.OpAllow) || !requests(spec) {
+	if !spec.Judge(t).(twins.Judge).Accepts(verb.Allow) || !requests(spec) {
 		t.Skip("properties: MachineLimiter: the implementation has no Allow, AllowN or AllowAt")
 	}
 	rapidbubble.Check(t, machineOf(spec))
@@ -205,7 +207,7 @@ func (m *machine) due(n int) time.Duration {
 
 // ask asks for n tokens and compares the answer with what the bucket holds.
 func (m *machine) ask(t *rapidbubble.T, n int) {
-	m.done.Steps = append(m.done.Steps, conformance.Step{Op: conformance.OpAllow, N: n, At: m.at})
+	m.done.Steps = append(m.done.Steps, conformance.Step{Op: verb.Allow, N: n, At: m.at})
 	var ok bool
 	switch {
 	case m.spec.Time == limitertest.Explicit:

@@ -6,14 +6,16 @@ import (
 
 	"github.com/escapement-go/escapement/conformance"
 	"github.com/escapement-go/escapement/conformance/internal/suite"
+	"github.com/escapement-go/escapement/internal/twins"
+	"github.com/escapement-go/escapement/internal/verb"
 )
 
 // Draw draws items at the instants at which a batch is due, one nanosecond either side, and after idle time, with
 // flushes among them and a Close at the end.
 func (c *contract) Draw(s *suite.Suite, pick suite.Pick) conformance.Schedule {
 	out := conformance.Schedule{Config: suite.OneOf(pick, "config", c.drawn())}
-	ops := append([]conformance.Op{conformance.OpPut, conformance.OpPut, conformance.OpPut},
-		s.Supported(conformance.OpFlush, conformance.OpClose)...)
+	ops := append([]conformance.Op{verb.Put, verb.Put, verb.Put},
+		s.Supported(verb.Flush, verb.Close)...)
 	gaps := suite.GapsAround(max(out.Config.Delay, time.Millisecond))
 	at, items := time.Duration(0), 0
 	for i, m := range suite.Moves(pick, ops, len(gaps), 2*delay, 0) {
@@ -25,11 +27,11 @@ func (c *contract) Draw(s *suite.Suite, pick suite.Pick) conformance.Schedule {
 			at += m.Any
 		}
 		st := conformance.Step{Op: m.Op, At: at}
-		if items == 0 || m.Op == conformance.OpPut {
+		if items == 0 || m.Op == verb.Put {
 			items++
-			st.Op, st.N = conformance.OpPut, items
+			st.Op, st.N = verb.Put, items
 		}
-		if out.Steps = append(out.Steps, st); st.Op == conformance.OpClose {
+		if out.Steps = append(out.Steps, st); st.Op == verb.Close {
 			break
 		}
 	}
@@ -61,14 +63,14 @@ func (c *contract) Tidied(_ *suite.Suite, s conformance.Schedule) conformance.Sc
 }
 
 // Twins puts the laws that compare two runs to a batcher.
-func (c *contract) Twins(*suite.Suite) conformance.Twins {
-	tw := conformance.Twins{
+func (c *contract) Twins(*suite.Suite) twins.Terms {
+	tw := twins.Terms{
 		Laws:    []string{"X-REPLAY", "X-SCALE", "X-RENAME", "X-ISO"},
 		Windows: c.spec.Traits.Anchor != AnchorFirstItem,
 		Long:    func(cfg conformance.Config) time.Duration { return 1000 * cfg.Delay },
 		Configs: []conformance.Config{sized("2", suite.Unit), sized("5", suite.Unit)},
 		Draw: func(cfg conformance.Config, pick suite.Pick) conformance.Schedule {
-			return suite.DrawClear(pick, cfg, []conformance.Op{conformance.OpPut}, suite.Bare)
+			return suite.DrawClear(pick, cfg, []conformance.Op{verb.Put}, suite.Bare)
 		},
 	}
 	if !tw.Windows {

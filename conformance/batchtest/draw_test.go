@@ -6,6 +6,7 @@ import (
 
 	"github.com/escapement-go/escapement/conformance"
 	"github.com/escapement-go/escapement/internal/prove"
+	"github.com/escapement-go/escapement/internal/twins"
 	"github.com/escapement-go/escapement/internal/zoo/batch"
 	"github.com/escapement-go/escapement/synctestcompat"
 )
@@ -18,7 +19,7 @@ func TestDraw(t *testing.T) {
 	pick := func(_ string, n int) int { return rnd.IntN(n) }
 	fits := 0
 	for _, d := range batch.Designs() {
-		j := d.Spec.Judge(t)
+		j := d.Spec.Judge(t).(twins.Judge)
 		for range prove.Number(2, 2, 5, 10_000) {
 			s := j.Draw(pick)
 			if again, err := conformance.ParseSchedule(s.String()); err != nil || again.String() != s.String() {

@@ -7,6 +7,7 @@ import (
 	"github.com/escapement-go/escapement/conformance"
 	"github.com/escapement-go/escapement/conformance/internal/edge"
 	"github.com/escapement-go/escapement/conformance/internal/suite"
+	"github.com/escapement-go/escapement/internal/verb"
 )
 
 // Rules are the laws of a batcher. Those that have neither a Check nor a Probe are guards of the model.
@@ -85,22 +86,22 @@ func (c *contract) handOver() []suite.Rule[Traits, *exam] {
 		},
 		{
 			Rule:     core("BT-FLUSH", "Flush MUST hand over the current batch at once."),
-			Ops:      []conformance.Op{conformance.OpFlush},
+			Ops:      []conformance.Op{verb.Flush},
 			Declared: anchor,
-			About:    suite.Has(conformance.OpFlush),
+			About:    suite.Has(verb.Flush),
 		},
 		{
 			Rule: core("BT-FLUSH0", "If no items wait, Flush MUST NOT do anything, now or to the next delay."),
-			Ops:  []conformance.Op{conformance.OpFlush}, Declared: anchor,
+			Ops:  []conformance.Op{verb.Flush}, Declared: anchor,
 			Unless: empties,
-			About:  suite.Has(conformance.OpFlush),
+			About:  suite.Has(verb.Flush),
 		},
 		{
 			Rule: core("BT-CLOSE", "Close MUST hand over the current batch or drop it, as declared; later "+
 				"items MUST NOT be handed over, and MUST be refused where items can be."),
-			Ops:      []conformance.Op{conformance.OpClose},
+			Ops:      []conformance.Op{verb.Close},
 			Declared: []string{"CloseFlush"},
-			About:    suite.Has(conformance.OpClose),
+			About:    suite.Has(verb.Close),
 		},
 		{
 			Rule: core("BT-BUSY", "Items that come while the consumer runs MUST be handed over beside it or "+
@@ -192,9 +193,9 @@ func (x *exam) calls() *suite.Violation {
 			x.Schedule.Config, x.Refused)}
 	}
 	reentered := edge.Reentered(x.Recording) != nil
-	closed := slices.IndexFunc(x.Done, func(d conformance.Done) bool { return d.Op == conformance.OpClose })
+	closed := slices.IndexFunc(x.Done, func(d conformance.Done) bool { return d.Op == verb.Close })
 	for i, d := range x.Done {
-		late := d.Op == conformance.OpPut && closed >= 0 && i > closed
+		late := d.Op == verb.Put && closed >= 0 && i > closed
 		switch {
 		case d.Panic != "" && d.Panic != suite.PlannedPanic && !late:
 			return x.broken(d.Began.At, "", fmt.Sprintf("%s panicked: %s", d.Step, d.Panic))

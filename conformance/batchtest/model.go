@@ -8,6 +8,7 @@ import (
 	"github.com/escapement-go/escapement/conformance"
 	"github.com/escapement-go/escapement/conformance/internal/model"
 	"github.com/escapement-go/escapement/conformance/internal/suite"
+	"github.com/escapement-go/escapement/internal/verb"
 )
 
 // batchers is the model: every correct batcher with the same traits.
@@ -178,7 +179,7 @@ func (s *state) decide(why cause) {
 // call goes to where an operation leads: it does its work now, or when the consumer has returned.
 func (s *state) call(i int, w *ways) {
 	op := &s.rec.Done[i]
-	if op.Op == conformance.OpPut && !s.accepts(op, w) {
+	if op.Op == verb.Put && !s.accepts(op, w) {
 		return
 	}
 	for _, c := range s.does(i) {
@@ -217,7 +218,7 @@ func (s *state) accepts(op *conformance.Done, w *ways) bool {
 // closesBefore reports whether Close was called before an operation returned, which waited until then.
 func (s *state) closesBefore(op *conformance.Done) bool {
 	return slices.ContainsFunc(s.rec.Done, func(d conformance.Done) bool {
-		return d.Op == conformance.OpClose && d.Began.Seq < op.Ended.Seq
+		return d.Op == verb.Close && d.Began.Seq < op.Ended.Seq
 	})
 }
 
@@ -225,14 +226,14 @@ func (s *state) closesBefore(op *conformance.Done) bool {
 func (s *state) does(i int) []*state {
 	c, op := s.clone(), &s.rec.Done[i]
 	switch {
-	case op.Op == conformance.OpPut:
+	case op.Op == verb.Put:
 		if s.closed {
 			return []*state{c}
 		}
 		return s.joins(op)
-	case len(s.open.items) > 0 && op.Op == conformance.OpFlush:
+	case len(s.open.items) > 0 && op.Op == verb.Flush:
 		c.decide(byFlush)
-	case op.Op == conformance.OpFlush:
+	case op.Op == verb.Flush:
 		c.idled = s.at
 	case len(s.open.items) > 0 && s.tr.CloseFlush != CloseDrops:
 		c.closed = true
@@ -388,7 +389,7 @@ func (s *state) returns(e model.Event, w *ways) bool {
 	for i := range s.rec.Done {
 		d := &s.rec.Done[i]
 		returned := d.Ended.Seq != 0 && d.Ended.Seq < e.I
-		if d.Op != conformance.OpPut || d.Inside || d.Began.Seq >= e.I || returned || d.Began.At > e.At ||
+		if d.Op != verb.Put || d.Inside || d.Began.Seq >= e.I || returned || d.Began.At > e.At ||
 			s.runs(d) || s.tr.Busy == BusyBlocks && len(s.running) > 0 {
 			continue
 		}

@@ -10,6 +10,7 @@ import (
 	"github.com/escapement-go/escapement/conformance"
 	"github.com/escapement-go/escapement/conformance/internal/edge"
 	"github.com/escapement-go/escapement/conformance/internal/suite"
+	"github.com/escapement-go/escapement/internal/verb"
 )
 
 // detail is what a run shows besides its trace.
@@ -48,19 +49,19 @@ func (c *contract) Play(st *suite.Stage) {
 	}
 	settled := func() { st.Rec.Locked(func(*suite.Recording) { d.settled = append(d.settled, st.Rec.Mark()) }) }
 	st.Rests, st.Alone = true, true
-	if steps := st.Steps(); cfg.Delay >= edge.Months && steps[len(steps)-1].Op == conformance.OpClose {
+	if steps := st.Steps(); cfg.Delay >= edge.Months && steps[len(steps)-1].Op == verb.Close {
 		st.Released = true // long before the delay ends
 	}
-	st.Blocks = func(s conformance.Step) bool { return s.Op != conformance.OpPut || cfg.Busy > 0 }
+	st.Blocks = func(s conformance.Step) bool { return s.Op != verb.Put || cfg.Busy > 0 }
 	st.After = func(conformance.Step) { settled() }
-	closed := cfg.Inside == conformance.OpClose
+	closed := cfg.Inside == verb.Close
 	end := st.Each(together, func(s conformance.Step) {
 		if !s.Racing {
 			settled()
 		}
-		closed = closed || s.Op == conformance.OpClose
+		closed = closed || s.Op == verb.Close
 		do := func() { st.Rec.Do(s, false, func(done *conformance.Done) { impl.do(s, done) }) }
-		if s.Racing && s.Op != conformance.OpPut { // it may wait
+		if s.Racing && s.Op != verb.Put { // it may wait
 			suite.Start(do)
 		} else {
 			do()
@@ -88,12 +89,12 @@ func together(left []conformance.Step) int {
 // do does one operation of a schedule and notes its result.
 func (f *Funcs) do(s conformance.Step, d *conformance.Done) {
 	switch s.Op {
-	case conformance.OpPut:
+	case verb.Put:
 		d.Err = f.Put(s.N)
 		d.OK = d.Err == nil
-	case conformance.OpFlush:
+	case verb.Flush:
 		f.Flush()
-	case conformance.OpClose:
+	case verb.Close:
 		f.Close()
 	}
 }

@@ -7,11 +7,12 @@ import (
 
 	"github.com/escapement-go/escapement/conformance"
 	"github.com/escapement-go/escapement/conformance/internal/suite"
+	"github.com/escapement-go/escapement/internal/verb"
 )
 
 // Canary proves that time is taken from where the spec says: an open batch is handed over when it has passed.
 func (c *contract) Canary(s *suite.Suite) string {
-	if !s.Accepts(conformance.OpPut) {
+	if !s.Accepts(verb.Put) {
 		return "New returned no Add and no Put: say how to hand an item in"
 	}
 	var impl Funcs

@@ -8,6 +8,7 @@ import (
 	"github.com/escapement-go/escapement/conformance/internal/edge"
 	"github.com/escapement-go/escapement/conformance/internal/suite"
 	"github.com/escapement-go/escapement/internal/timeline"
+	"github.com/escapement-go/escapement/internal/verb"
 )
 
 const delay = suite.Wait
@@ -36,7 +37,7 @@ type row struct {
 
 // Families lists what is explored, in constants.
 func (c *contract) Families(s *suite.Suite) []suite.Family {
-	if !s.Accepts(conformance.OpPut) {
+	if !s.Accepts(verb.Put) {
 		return nil
 	}
 	var out []suite.Family
@@ -55,7 +56,7 @@ func (c *contract) Families(s *suite.Suite) []suite.Family {
 		slices.SortStableFunc(f.Schedules, func(a, b conformance.Schedule) int { return len(a.Steps) - len(b.Steps) })
 		out = append(out, f)
 	}
-	if s.Time == conformance.Injected && s.Accepts(conformance.OpClose) { // only an injected clock tells what is armed
+	if s.Time == conformance.Injected && s.Accepts(verb.Close) { // only an injected clock tells what is armed
 		out = append(out, suite.Family{Name: suite.Leaks, Look: true, Schedules: closesSoon()})
 	}
 	out = append(out, suite.Family{Name: "racing", Schedules: races(s)},
@@ -70,7 +71,7 @@ func (c *contract) Families(s *suite.Suite) []suite.Family {
 const reentrant = "inside"
 
 func (c *contract) rows(s *suite.Suite) []row {
-	const put, flush, closes = conformance.OpPut, conformance.OpFlush, conformance.OpClose
+	const put, flush, closes = verb.Put, verb.Flush, verb.Close
 	around := []time.Duration{0, 1, delay / 2, delay - 1, delay, delay + 1, 5 * delay / 2}
 	halves := []time.Duration{0, delay / 2, delay, 5 * delay / 2}
 	in := func(cfgs ...conformance.Config) []conformance.Config { return cfgs }
@@ -109,9 +110,9 @@ func (c *contract) rows(s *suite.Suite) []row {
 // busyRows are schedules in which the consumer takes its time. Where the delay counts from something else than the
 // first item, hand-overs that wait for the consumer are judged without one.
 func (c *contract) busyRows() []row {
-	ops := []conformance.Op{conformance.OpPut, conformance.OpFlush}
+	ops := []conformance.Op{verb.Put, verb.Flush}
 	if c.spec.Traits.CloseFlush == CloseFires {
-		ops = append(ops, conformance.OpClose)
+		ops = append(ops, verb.Close)
 	}
 	d := delay
 	if c.spec.Traits.Anchor != AnchorFirstItem {
@@ -130,10 +131,10 @@ func (c *contract) busyRows() []row {
 // legal numbers the items, and leaves out schedules without one, or with more than items behind a Close.
 func legal(all []conformance.Schedule) []conformance.Schedule {
 	all = slices.DeleteFunc(all, func(s conformance.Schedule) bool {
-		closed := slices.IndexFunc(s.Steps, func(st conformance.Step) bool { return st.Op == conformance.OpClose })
-		other := func(st conformance.Step) bool { return st.Op != conformance.OpPut }
+		closed := slices.IndexFunc(s.Steps, func(st conformance.Step) bool { return st.Op == verb.Close })
+		other := func(st conformance.Step) bool { return st.Op != verb.Put }
 		return closed >= 0 && slices.ContainsFunc(s.Steps[closed+1:], other) ||
-			!slices.ContainsFunc(s.Steps, func(st conformance.Step) bool { return st.Op == conformance.OpPut })
+			!slices.ContainsFunc(s.Steps, func(st conformance.Step) bool { return st.Op == verb.Put })
 	})
 	return suite.NumberedCalls(all)
 }
@@ -151,14 +152,14 @@ func races(s *suite.Suite) []conformance.Schedule {
 		two + " | put 2 @100ms~ | put 3 @100ms~ | put 4 @100ms~",
 		"size=1 delay=100ms | put 1 @0 | put 2 @100ms~",
 	}
-	if s.Accepts(conformance.OpFlush) {
+	if s.Accepts(verb.Flush) {
 		texts = append(texts,
 			three+" | flush @100ms~",
 			three+" | flush @100ms~ | put 2 @100ms~",
 			three+" | put 2 @100ms~ | flush @100ms~",
 			three+" | flush @100ms~ | put 2 @150ms")
 	}
-	if s.Accepts(conformance.OpClose) {
+	if s.Accepts(verb.Close) {
 		texts = append(texts,
 			three+" | close @100ms~",
 			three+" | put 2 @100ms~ | close @100ms~",
@@ -169,9 +170,9 @@ func races(s *suite.Suite) []conformance.Schedule {
 
 // closesSoon close soon after a delay of months has begun.
 func closesSoon() []conformance.Schedule {
-	put := []conformance.Step{{Op: conformance.OpPut}}
+	put := []conformance.Step{{Op: verb.Put}}
 	all := suite.Sequences(sized("3", edge.Months), put, []time.Duration{0, delay}, 3)
-	return suite.NumberedCalls(suite.Ending(all, conformance.OpClose, []time.Duration{delay / 2}))
+	return suite.NumberedCalls(suite.Ending(all, verb.Close, []time.Duration{delay / 2}))
 }
 
 // longs hand in many items, faster and slower than a delay.
@@ -180,7 +181,7 @@ func longs() (out []conformance.Schedule) {
 		for _, gap := range []time.Duration{0, delay / 10, delay * 3 / 10, delay, delay * 13 / 10} {
 			s := conformance.Schedule{Config: cfg}
 			for i := range 40 {
-				s.Steps = append(s.Steps, conformance.Step{Op: conformance.OpPut, N: i + 1, At: time.Duration(i) * gap})
+				s.Steps = append(s.Steps, conformance.Step{Op: verb.Put, N: i + 1, At: time.Duration(i) * gap})
 			}
 			out = append(out, s)
 		}
@@ -198,7 +199,7 @@ func panics(s *suite.Suite) []conformance.Schedule {
 		"size=2 delay=100ms panics=1 | put 1 @0 | put 2 @150ms | put 3 @150ms",
 		"size=2 delay=100ms panics=1 | put 1 @0 | put 2 @150ms",
 	}
-	if s.Accepts(conformance.OpFlush) {
+	if s.Accepts(verb.Flush) {
 		texts = append(texts, "size=2 delay=100ms panics=1 | put 1 @0 | flush @0 | put 2 @0")
 	}
 	return suite.ParseAll(texts...)
@@ -206,6 +207,6 @@ func panics(s *suite.Suite) []conformance.Schedule {
 
 // onPackageTime are the schedules that are run while package time moves on.
 func onPackageTime(*suite.Suite) []conformance.Schedule {
-	put := []conformance.Step{{Op: conformance.OpPut}}
+	put := []conformance.Step{{Op: verb.Put}}
 	return legal(suite.Sequences(sized("3", delay), put, suite.Around(delay), 3))
 }

@@ -24,6 +24,7 @@ import (
 	"github.com/escapement-go/escapement/conformance"
 	"github.com/escapement-go/escapement/conformance/internal/inside"
 	"github.com/escapement-go/escapement/conformance/internal/suite"
+	"github.com/escapement-go/escapement/internal/verb"
 	"github.com/escapement-go/escapement/synctestcompat"
 )
 
@@ -167,7 +168,7 @@ func (c *contract) Learn(s *suite.Suite) map[conformance.Op]bool {
 		suite.ThrowAway(f.Close)
 	}
 	return map[conformance.Op]bool{
-		conformance.OpPut: f.Add != nil || f.Put != nil, opRefuses: f.Put != nil,
-		conformance.OpFlush: f.Flush != nil, conformance.OpClose: f.Close != nil,
+		verb.Put: f.Add != nil || f.Put != nil, opRefuses: f.Put != nil,
+		verb.Flush: f.Flush != nil, verb.Close: f.Close != nil,
 	}
 }

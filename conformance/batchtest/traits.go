@@ -8,6 +8,7 @@ import (
 	"github.com/escapement-go/escapement/conformance"
 	"github.com/escapement-go/escapement/conformance/internal/edge"
 	"github.com/escapement-go/escapement/conformance/internal/suite"
+	"github.com/escapement-go/escapement/internal/verb"
 )
 
 // Traits are the choices on which correct batchers differ. The zero value of Anchor, CloseFlush and
@@ -80,7 +81,7 @@ func (c *contract) Table(s *suite.Suite, tr *Traits) []suite.Choice {
 			Values: []string{"CloseFires", "CloseAtDeadline", "CloseDrops"},
 			Means: []string{"Close hands over the current batch", "Close hands over the current batch when it is due",
 				"Close drops the current batch"},
-			Needless: func() bool { return !s.Accepts(conformance.OpClose) },
+			Needless: func() bool { return !s.Accepts(verb.Close) },
 			Observe:  func() int { return int(closes(s)) },
 			Set:      func(v int) { tr.CloseFlush = CloseFlush(v) },
 		},
@@ -176,7 +177,7 @@ func reentrancy(s *suite.Suite) Reentrancy {
 	if !s.Reentrant() {
 		return ReentrancyForbidden
 	}
-	for _, op := range s.Supported(conformance.OpPut, conformance.OpFlush, conformance.OpClose) {
+	for _, op := range s.Supported(verb.Put, verb.Flush, verb.Close) {
 		for _, size := range []string{"size=2", "size=1"} {
 			text := size + " delay=100ms inside=" + string(op) + " | put 1 @0 | put 2 @0 | put 3 @0"
 			runs := s.TryText(text, conformance.OrderSettled)

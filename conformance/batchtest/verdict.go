@@ -11,6 +11,7 @@ import (
 	"github.com/escapement-go/escapement/conformance/internal/model"
 	"github.com/escapement-go/escapement/conformance/internal/suite"
 	"github.com/escapement-go/escapement/internal/timeline"
+	"github.com/escapement-go/escapement/internal/verb"
 )
 
 // law is the guard of a rule. Words says what is wanted, and because of what. Behind the first mistake of a run nothing
@@ -190,7 +191,7 @@ func (s *state) there() (out []int) {
 		out = append(out, b.items...)
 	}
 	for _, i := range s.inbox {
-		if d := &s.rec.Done[i]; d.Op == conformance.OpPut {
+		if d := &s.rec.Done[i]; d.Op == verb.Put {
 			out = append(out, d.N)
 		}
 	}
@@ -264,7 +265,7 @@ func (s *state) whySoon(items []int, at time.Duration) (id, because string) {
 // justCame reports whether the last of some items came at this instant.
 func (s *state) justCame(items []int) bool {
 	return slices.ContainsFunc(s.rec.Done, func(d conformance.Done) bool {
-		return d.Op == conformance.OpPut && d.N == items[len(items)-1] && d.Began.At == s.at
+		return d.Op == verb.Put && d.N == items[len(items)-1] && d.Began.At == s.at
 	})
 }
 
@@ -403,7 +404,7 @@ func (x *exam) wants() (out []suite.Mark) {
 		s.at = at
 	}
 	for i, d := range x.Done {
-		if d.Op == conformance.OpPut && !d.OK && !s.closed {
+		if d.Op == verb.Put && !d.OK && !s.closed {
 			return nil
 		}
 		to(d.Began.At)

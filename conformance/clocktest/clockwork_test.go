@@ -10,6 +10,7 @@ import (
 	"github.com/escapement-go/escapement/conformance"
 	"github.com/escapement-go/escapement/conformance/internal/suite"
 	"github.com/escapement-go/escapement/internal/prove"
+	"github.com/escapement-go/escapement/internal/verb"
 	"github.com/escapement-go/escapement/synctestcompat"
 	"github.com/jonboulle/clockwork"
 )
@@ -118,8 +119,8 @@ func show(v *suite.Violation) *shown {
 		}
 	}
 	s.panics = strings.Contains(s.want, "panic")
-	s.goroutines = s.has(conformance.OpConsume, 0) || s.has(conformance.OpSleep, 0)
-	s.functions = s.has(conformance.OpAfterFunc, 0)
+	s.goroutines = s.has(verb.Consume, 0) || s.has(verb.Sleep, 0)
+	s.functions = s.has(verb.AfterFunc, 0)
 	return s
 }
 
@@ -142,7 +143,7 @@ func (s *shown) alone() bool { return !s.goroutines && !s.functions }
 
 // ofFunction reports whether the difference is about a function, and no goroutine sleeps
 // or receives.
-func (s *shown) ofFunction() bool { return !s.goroutines && s.has(conformance.OpAfterFunc, s.n) }
+func (s *shown) ofFunction() bool { return !s.goroutines && s.has(verb.AfterFunc, s.n) }
 
 // divergences are the known differences, each with a condition for smallest schedules that
 // show it. The first that holds names the difference.
@@ -151,36 +152,36 @@ var divergences = []struct {
 	fits func(s *shown) bool
 }{
 	{"D17", func(s *shown) bool { return s.word == "chan" }},
-	{"D3", func(s *shown) bool { return s.word == "rearm" && s.panics && s.has(conformance.OpTicker, s.n) }},
+	{"D3", func(s *shown) bool { return s.word == "rearm" && s.panics && s.has(verb.Ticker, s.n) }},
 	{"D2", func(s *shown) bool {
-		return s.word == "armed:" && s.alone() && s.has(conformance.OpTicker, 0) && s.has(conformance.OpRearm, 0) &&
-			!s.has(conformance.OpTimer, 0) && !s.has(conformance.OpAfter, 0)
+		return s.word == "armed:" && s.alone() && s.has(verb.Ticker, 0) && s.has(verb.Rearm, 0) &&
+			!s.has(verb.Timer, 0) && !s.has(verb.After, 0)
 	}},
 	{"D4", func(s *shown) bool { return s.alone() && s.word == "halt" && strings.HasSuffix(s.got, "false") }},
 	{"D5", func(s *shown) bool { return s.alone() && s.word == "rearm" && strings.HasSuffix(s.got, "false") }},
 	{"D1", func(s *shown) bool {
-		return s.alone() && s.word == "read" && s.has(conformance.OpTicker, s.n) && s.has(conformance.OpRearm, s.n) &&
-			s.at(conformance.OpHalt, s.n) > s.at(conformance.OpRearm, s.n)
+		return s.alone() && s.word == "read" && s.has(verb.Ticker, s.n) && s.has(verb.Rearm, s.n) &&
+			s.at(verb.Halt, s.n) > s.at(verb.Rearm, s.n)
 	}},
 	{"D7", func(s *shown) bool {
-		return s.alone() && s.word == "read" && s.has(conformance.OpTicker, s.n) &&
-			(s.has(conformance.OpRearm, s.n) || s.has(conformance.OpHalt, s.n))
+		return s.alone() && s.word == "read" && s.has(verb.Ticker, s.n) &&
+			(s.has(verb.Rearm, s.n) || s.has(verb.Halt, s.n))
 	}},
 	{"D9", func(s *shown) bool { return s.word == "now:" && s.goroutines && !s.functions }},
 	{"D8", func(s *shown) bool { return s.word == "now:" && !s.goroutines }},
 	{"D13", func(s *shown) bool {
 		return s.word == "function" && strings.HasPrefix(s.want, "function") && s.got != "nothing" && !s.goroutines &&
-			!s.inside(conformance.OpHalt, 0) && !s.inside(conformance.OpRearm, 0)
+			!s.inside(verb.Halt, 0) && !s.inside(verb.Rearm, 0)
 	}},
 	{"D11", func(s *shown) bool {
-		return s.ofFunction() && s.inside(conformance.OpHalt, s.n) && (s.word == "function" || s.word == "halt")
+		return s.ofFunction() && s.inside(verb.Halt, s.n) && (s.word == "function" || s.word == "halt")
 	}},
 	{"D12", func(s *shown) bool {
-		return s.ofFunction() && s.inside(conformance.OpRearm, s.n) && (s.word == "function" || s.word == "rearm")
+		return s.ofFunction() && s.inside(verb.Rearm, s.n) && (s.word == "function" || s.word == "rearm")
 	}},
 	{"D16", func(s *shown) bool {
 		return s.got == "nothing" && s.word == "consumer" && !s.functions &&
-			s.has(conformance.OpTicker, s.steps[s.at(conformance.OpConsume, s.n)].K)
+			s.has(verb.Ticker, s.steps[s.at(verb.Consume, s.n)].K)
 	}},
 	{"D15", func(s *shown) bool { return s.got == "nothing" && s.goroutines && !s.functions }},
 	{"D10", func(s *shown) bool {

@@ -6,6 +6,8 @@ import (
 
 	"github.com/escapement-go/escapement/conformance"
 	"github.com/escapement-go/escapement/conformance/internal/suite"
+	"github.com/escapement-go/escapement/internal/twins"
+	"github.com/escapement-go/escapement/internal/verb"
 )
 
 // Draw draws a program of up to 40 steps.
@@ -13,7 +15,7 @@ func (c *contract) Draw(s *suite.Suite, pick func(label string, n int) int) conf
 	n := 1 + pick("steps", 40)
 	schedule := newProgram(s, &c.traits, &picked{of: pick}).draw(n)
 	if len(schedule.Steps) == 0 {
-		schedule.Steps = []conformance.Step{{Op: conformance.OpNow}}
+		schedule.Steps = []conformance.Step{{Op: verb.Now}}
 	}
 	return schedule
 }
@@ -64,13 +66,13 @@ func (c *contract) Fits(s *suite.Suite, schedule conformance.Schedule) bool {
 	period := end/fitTicks + 1
 	tickers := map[int]bool{}
 	for _, st := range steps {
-		if st.Op == conformance.OpTicker {
+		if st.Op == verb.Ticker {
 			tickers[st.N] = true
 		}
 	}
 	at := time.Duration(0)
 	return !slices.ContainsFunc(steps, func(st conformance.Step) bool {
-		ticks := st.Op == conformance.OpTicker || st.Op == conformance.OpRearm && tickers[st.N]
+		ticks := st.Op == verb.Ticker || st.Op == verb.Rearm && tickers[st.N]
 		back := st.At < at
 		at = st.At
 		return back || st.Racing || named(st.Op) && st.N < 1 ||
@@ -80,11 +82,11 @@ func (c *contract) Fits(s *suite.Suite, schedule conformance.Schedule) bool {
 
 // named reports whether an operation names what it makes or uses.
 func named(op conformance.Op) bool {
-	return op != conformance.OpIdle && op != conformance.OpNow && op != conformance.OpArmed && op != conformance.OpNap
+	return op != verb.Idle && op != verb.Now && op != verb.Armed && op != verb.Nap
 }
 
 // Twins names no laws: a clock is compared with package time, not with itself.
-func (c *contract) Twins(*suite.Suite) conformance.Twins { return conformance.Twins{} }
+func (c *contract) Twins(*suite.Suite) twins.Terms { return twins.Terms{} }
 
 // Tidied makes the idle steps of a schedule fit the instants of the others again.
 func (c *contract) Tidied(_ *suite.Suite, schedule conformance.Schedule) conformance.Schedule {
@@ -95,7 +97,7 @@ func tidied(s conformance.Schedule) conformance.Schedule {
 	at := time.Duration(0)
 	out := s.Steps[:0:0]
 	for _, st := range s.Steps {
-		if st.Op == conformance.OpIdle {
+		if st.Op == verb.Idle {
 			if st.D = st.At - at; st.D <= 0 {
 				continue
 			}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/escapement-go/escapement/conformance"
 	"github.com/escapement-go/escapement/conformance/clocktest"
+	"github.com/escapement-go/escapement/internal/verb"
 	"github.com/escapement-go/escapement/internal/zoo/clock"
 	"github.com/escapement-go/escapement/synctestcompat"
 )
@@ -49,7 +50,7 @@ func TestDraw_extremes(t *testing.T) {
 	for _, d := range clock.Designs() {
 		e := d.Spec.Judge(t)
 		s := e.Draw(func(string, int) int { return 0 })
-		if len(s.Steps) != 1 || s.Steps[0].Op != conformance.OpTimer && s.Steps[0].Op != conformance.OpAfter {
+		if len(s.Steps) != 1 || s.Steps[0].Op != verb.Timer && s.Steps[0].Op != verb.After {
 			t.Errorf("%s: the plainest program is %q, want one timer", d.Name, s)
 		}
 		if s := e.Draw(func(_ string, n int) int { return n - 1 }); !e.Fits(s) {

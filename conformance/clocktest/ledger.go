@@ -7,6 +7,7 @@ import (
 
 	"github.com/escapement-go/escapement/conformance"
 	"github.com/escapement-go/escapement/conformance/internal/suite"
+	"github.com/escapement-go/escapement/internal/verb"
 )
 
 // ledger keeps account of the timers of a world on package time, which cannot be asked
@@ -63,7 +64,7 @@ func (o *object) state(now time.Duration) string {
 		return stateStopped
 	case o.due > now:
 		return stateArmed
-	case o.kind == conformance.OpAfterFunc || o.kind != conformance.OpTicker && o.taken:
+	case o.kind == verb.AfterFunc || o.kind != verb.Ticker && o.taken:
 		return stateSpent
 	}
 	return stateUnread
@@ -88,27 +89,27 @@ func (l *ledger) before(s conformance.Step) {
 		l.objects[s.N] = &o
 	}
 	switch s.Op {
-	case conformance.OpTimer, conformance.OpAfter, conformance.OpAfterFunc, conformance.OpTimeout, conformance.OpSleep:
+	case verb.Timer, verb.After, verb.AfterFunc, verb.Timeout, verb.Sleep:
 		made(object{due: suite.Sum(now, max(s.D, 0))})
-	case conformance.OpDeadline:
+	case verb.Deadline:
 		made(object{due: max(s.D, now)})
-	case conformance.OpTicker:
+	case verb.Ticker:
 		if s.D > 0 {
 			made(object{due: suite.Sum(now, s.D), period: s.D})
 		}
-	case conformance.OpNap:
+	case verb.Nap:
 		l.naps = append(l.naps, now+s.D)
-	case conformance.OpHalt, conformance.OpRearm, conformance.OpRead:
+	case verb.Halt, verb.Rearm, verb.Read:
 		if o == nil {
 			return
 		}
 		l.met = append(l.met, meeting{o.kind, s.Op, o.state(now)})
 		switch {
-		case s.Op == conformance.OpHalt:
+		case s.Op == verb.Halt:
 			o.halted = true
-		case s.Op == conformance.OpRearm && (o.kind != conformance.OpTicker || s.D > 0):
+		case s.Op == verb.Rearm && (o.kind != verb.Ticker || s.D > 0):
 			o.halted, o.taken, o.due = false, false, suite.Sum(now, max(s.D, 0))
-			if o.kind == conformance.OpTicker {
+			if o.kind == verb.Ticker {
 				o.period = s.D
 			}
 		}
@@ -136,7 +137,7 @@ func (l *ledger) took(n int) {
 	}
 	now := l.now()
 	o.taken, o.served = true, now
-	if o.kind == conformance.OpTicker {
+	if o.kind == verb.Ticker {
 		o.due += ((now-o.due)/o.period + 1) * o.period
 	}
 }
@@ -148,7 +149,7 @@ func (l *ledger) acts(id, turn int, s conformance.Step) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	now := l.now()
-	if o := l.objects[id]; o != nil && o.kind == conformance.OpAfterFunc && o.due == now {
+	if o := l.objects[id]; o != nil && o.kind == verb.AfterFunc && o.due == now {
 		o.taken, o.served = true, now
 	}
 	if l.actedAt == now && l.turn != turn {
@@ -156,11 +157,11 @@ func (l *ledger) acts(id, turn int, s conformance.Step) {
 	}
 	l.actedAt, l.turn = now, turn
 	switch s.Op {
-	case conformance.OpHalt, conformance.OpRearm, conformance.OpRead:
+	case verb.Halt, verb.Rearm, verb.Read:
 		if o := l.objects[s.N]; o != nil && !o.halted && o.fires(now) && o.served != now {
 			l.open = "a timer is due at the instant at which another goroutine touches it"
 		}
-	case conformance.OpCancel, conformance.OpTimeout, conformance.OpDeadline, conformance.OpWithin, conformance.OpArmed:
+	case verb.Cancel, verb.Timeout, verb.Deadline, verb.Within, verb.Armed:
 		for _, o := range l.objects {
 			if !o.halted && o.due == now && o.served != now {
 				l.open = "something is due at the instant at which another goroutine observes everything"
@@ -177,14 +178,14 @@ func (l *ledger) armed() (least, most int) {
 	now := l.now()
 	count := func(o *object) {
 		switch {
-		case o.kind == conformance.OpTimeout || o.kind == conformance.OpDeadline:
+		case o.kind == verb.Timeout || o.kind == verb.Deadline:
 			if o.ctx.Err() == nil {
 				most++
 				if !o.idle {
 					least++
 				}
 			}
-		case o.kind == conformance.OpTicker && !o.halted, !o.halted && o.due > now:
+		case o.kind == verb.Ticker && !o.halted, !o.halted && o.due > now:
 			least, most = least+1, most+1
 		}
 	}

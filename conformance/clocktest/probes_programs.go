@@ -8,6 +8,7 @@ import (
 
 	"github.com/escapement-go/escapement/conformance"
 	"github.com/escapement-go/escapement/conformance/internal/suite"
+	"github.com/escapement-go/escapement/internal/verb"
 )
 
 // CK-DIFF judges this many random programs whose outcome is not open. The seed of a
@@ -134,10 +135,10 @@ func (k *shrinking) fewerSteps() (fewer bool) {
 func (k *shrinking) lastIdle() {
 	s := k.schedule()
 	last := &s.Steps[len(s.Steps)-1]
-	if last.Op == conformance.OpIdle {
+	if last.Op == verb.Idle {
 		return
 	}
-	*last = conformance.Step{Op: conformance.OpIdle, At: last.At}
+	*last = conformance.Step{Op: verb.Idle, At: last.At}
 	k.keeps(tidied(s))
 }
 
@@ -148,7 +149,7 @@ func (k *shrinking) rounder(unit time.Duration) {
 	for i := 0; i < len(k.schedule().Steps); i++ {
 		s := k.schedule()
 		s.Steps[i].D = up(s.Steps[i].D)
-		if s.Steps[i].Op != conformance.OpIdle {
+		if s.Steps[i].Op != verb.Idle {
 			k.keeps(s)
 		}
 		if s = k.schedule(); i >= len(s.Steps) {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/escapement-go/escapement/conformance"
 	"github.com/escapement-go/escapement/conformance/internal/suite"
+	"github.com/escapement-go/escapement/internal/verb"
 )
 
 // dice make the random choices of a program. The labels say what is chosen.
@@ -68,26 +69,26 @@ func newProgram(s *suite.Suite, tr *Traits, d dice) *program {
 		late: strings.HasPrefix(runtime.Version(), "go1.24"),
 	}
 	ops := []conformance.Op{
-		conformance.OpTimer, conformance.OpTimer, conformance.OpAfterFunc, conformance.OpAfterFunc,
-		conformance.OpTicker, conformance.OpAfter,
-		conformance.OpHalt, conformance.OpHalt, conformance.OpRearm, conformance.OpRearm,
-		conformance.OpRead, conformance.OpRead, conformance.OpRead, conformance.OpNow,
-		conformance.OpIdle, conformance.OpIdle, conformance.OpIdle,
-		conformance.OpTimeout, conformance.OpDeadline, conformance.OpWithin, conformance.OpCancel,
-		conformance.OpErr, conformance.OpArmed, conformance.OpChan,
+		verb.Timer, verb.Timer, verb.AfterFunc, verb.AfterFunc,
+		verb.Ticker, verb.After,
+		verb.Halt, verb.Halt, verb.Rearm, verb.Rearm,
+		verb.Read, verb.Read, verb.Read, verb.Now,
+		verb.Idle, verb.Idle, verb.Idle,
+		verb.Timeout, verb.Deadline, verb.Within, verb.Cancel,
+		verb.Err, verb.Armed, verb.Chan,
 	}
 	if p.flow {
-		ops = append(ops, conformance.OpConsume, conformance.OpSleep)
+		ops = append(ops, verb.Consume, verb.Sleep)
 	}
 	ops = s.Supported(ops...)
-	nested := s.Supported(conformance.OpNow, conformance.OpTimer, conformance.OpAfterFunc, conformance.OpTicker,
-		conformance.OpHalt, conformance.OpRearm, conformance.OpRead, conformance.OpNap,
-		conformance.OpCancel, conformance.OpTimeout)
+	nested := s.Supported(verb.Now, verb.Timer, verb.AfterFunc, verb.Ticker,
+		verb.Halt, verb.Rearm, verb.Read, verb.Nap,
+		verb.Cancel, verb.Timeout)
 	// Each program leaves out some of the operations, so that a mistake in one cannot hide
 	// a mistake in another.
 	var without []conformance.Op
 	for _, op := range slices.Compact(slices.Clone(ops)) {
-		if op != conformance.OpIdle && d.pick(labelWithout, 4) == 0 {
+		if op != verb.Idle && d.pick(labelWithout, 4) == 0 {
 			without = append(without, op)
 		}
 	}
@@ -106,7 +107,7 @@ const drawsPerStep = 100
 func (p *program) draw(n int) conformance.Schedule {
 	for draws := 0; len(p.steps) < n && draws < drawsPerStep*n; draws++ {
 		op := p.ops[p.pick(labelOperation, len(p.ops))]
-		if op == conformance.OpIdle {
+		if op == verb.Idle {
 			p.idle()
 			continue
 		}
@@ -115,12 +116,12 @@ func (p *program) draw(n int) conformance.Schedule {
 			continue
 		}
 		p.steps = append(p.steps, st)
-		acts := op == conformance.OpAfterFunc && !p.forbidden ||
-			op == conformance.OpSleep || op == conformance.OpConsume
+		acts := op == verb.AfterFunc && !p.forbidden ||
+			op == verb.Sleep || op == verb.Consume
 		if acts && len(p.nested) > 0 && p.pick("acts", 3) > 0 {
 			for range 1 + p.pick("more", 2) {
 				act := p.nested[p.pick("act", len(p.nested))]
-				if p.onAdvance && op == conformance.OpAfterFunc && act == conformance.OpNap {
+				if p.onAdvance && op == verb.AfterFunc && act == verb.Nap {
 					continue
 				}
 				if f, ok := p.step(act, st.N); ok {
@@ -130,7 +131,7 @@ func (p *program) draw(n int) conformance.Schedule {
 		}
 	}
 	for i := range p.steps { // go.dev/issue/76052: Go 1.25.12 hangs for good
-		if st := &p.steps[i]; st.Op == conformance.OpRearm && p.consumed[st.N] {
+		if st := &p.steps[i]; st.Op == verb.Rearm && p.consumed[st.N] {
 			st.D = max(st.D, 1)
 		}
 	}
@@ -148,20 +149,20 @@ func (p *program) idle() {
 		return
 	}
 	p.at += d
-	p.steps = append(p.steps, conformance.Step{Op: conformance.OpIdle, D: d, At: p.at})
+	p.steps = append(p.steps, conformance.Step{Op: verb.Idle, D: d, At: p.at})
 }
 
 // badPeriod ends some programs with a period that must panic. It comes last, as a clock
 // that accepts it may spin when it moves.
 func (p *program) badPeriod() {
-	id := p.one(conformance.OpTicker)
+	id := p.one(verb.Ticker)
 	if p.pick(labelLast, 4) != 0 || id == 0 {
 		return
 	}
-	bad := conformance.Step{Op: conformance.OpTicker, N: p.made(conformance.OpTicker, 0), At: p.at}
+	bad := conformance.Step{Op: verb.Ticker, N: p.made(verb.Ticker, 0), At: p.at}
 	bad.D = -time.Duration(p.pick("below zero", 2))
 	if p.pick("Reset", 2) == 0 && p.suite.Accepts(opResetTicker) {
-		bad.Op, bad.N = conformance.OpRearm, id
+		bad.Op, bad.N = verb.Rearm, id
 	}
 	p.steps = append(p.steps, bad)
 }
@@ -191,7 +192,7 @@ func (p *program) made(op conformance.Op, d time.Duration) int {
 func (p *program) wait(op conformance.Op, in int) time.Duration {
 	switch p.pick(labelOdd, 12) {
 	case 0:
-		if in == 0 && (op != conformance.OpAfterFunc || p.flow && !p.onAdvance) || in != 0 && !p.late {
+		if in == 0 && (op != verb.AfterFunc || p.flow && !p.onAdvance) || in != 0 && !p.late {
 			return -time.Duration(p.pick("below zero", 2))
 		}
 	case 1:
@@ -201,59 +202,59 @@ func (p *program) wait(op conformance.Op, in int) time.Duration {
 }
 
 // contextKinds are the operations that make contexts, which may be parents of others.
-var contextKinds = []conformance.Op{conformance.OpTimeout, conformance.OpDeadline, conformance.OpWithin}
+var contextKinds = []conformance.Op{verb.Timeout, verb.Deadline, verb.Within}
 
 // step draws one step of the schedule, or of function, sleeper or consumer in, and reports
 // whether it can be done.
 func (p *program) step(op conformance.Op, in int) (st conformance.Step, ok bool) {
 	st = conformance.Step{Op: op, At: p.at, In: in}
 	switch op {
-	case conformance.OpTimer, conformance.OpAfter, conformance.OpAfterFunc, conformance.OpTicker, conformance.OpSleep,
-		conformance.OpTimeout, conformance.OpDeadline, conformance.OpWithin:
+	case verb.Timer, verb.After, verb.AfterFunc, verb.Ticker, verb.Sleep,
+		verb.Timeout, verb.Deadline, verb.Within:
 		p.make(&st)
 		return st, true
-	case conformance.OpConsume:
-		st.K = p.one(conformance.OpTimer, conformance.OpTicker, conformance.OpAfter)
+	case verb.Consume:
+		st.K = p.one(verb.Timer, verb.Ticker, verb.After)
 		if st.K == 0 || p.consumed[st.K] {
 			return st, false
 		}
 		p.consumed[st.K] = true
 		st.N = p.made(op, 0)
-	case conformance.OpRearm:
+	case verb.Rearm:
 		return st, p.rearm(&st)
-	case conformance.OpHalt:
-		st.N = p.one(conformance.OpTimer, conformance.OpTicker, conformance.OpAfterFunc)
-	case conformance.OpChan:
-		st.N = p.one(conformance.OpTimer, conformance.OpAfterFunc)
-	case conformance.OpRead:
-		st.N = p.one(conformance.OpTimer, conformance.OpTicker, conformance.OpAfter)
-	case conformance.OpCancel, conformance.OpErr:
+	case verb.Halt:
+		st.N = p.one(verb.Timer, verb.Ticker, verb.AfterFunc)
+	case verb.Chan:
+		st.N = p.one(verb.Timer, verb.AfterFunc)
+	case verb.Read:
+		st.N = p.one(verb.Timer, verb.Ticker, verb.After)
+	case verb.Cancel, verb.Err:
 		st.N = p.one(contextKinds...)
-	case conformance.OpNap:
+	case verb.Nap:
 		st.D = 1 + p.length("nap", 10*time.Minute)
 	}
-	bare := op == conformance.OpNow || op == conformance.OpArmed || op == conformance.OpNap
+	bare := op == verb.Now || op == verb.Armed || op == verb.Nap
 	return st, bare || st.N != 0
 }
 
 // make completes a step that makes something.
 func (p *program) make(st *conformance.Step) {
 	switch st.Op {
-	case conformance.OpTicker, conformance.OpSleep:
+	case verb.Ticker, verb.Sleep:
 		st.D = 1 + p.length("length", time.Hour)
-		if st.Op == conformance.OpTicker {
+		if st.Op == verb.Ticker {
 			st.D += time.Minute // so that there are few ticks
 		}
 		st.N = p.made(st.Op, st.D)
-	case conformance.OpWithin:
+	case verb.Within:
 		st.N, st.K = p.made(st.Op, 0), p.one(contextKinds...)
-	case conformance.OpDeadline:
+	case verb.Deadline:
 		d := p.wait(st.Op, st.In)
 		st.D, st.N, st.K = p.at+d, p.made(st.Op, d), p.one(contextKinds...)
 	default:
 		st.D = p.wait(st.Op, st.In)
 		st.N = p.made(st.Op, st.D)
-		if st.Op == conformance.OpTimeout {
+		if st.Op == verb.Timeout {
 			st.K = p.one(contextKinds...)
 		}
 	}
@@ -261,13 +262,13 @@ func (p *program) make(st *conformance.Step) {
 
 // rearm completes a Reset, and reports whether there is something to reset.
 func (p *program) rearm(st *conformance.Step) bool {
-	st.N = p.one(conformance.OpTimer, conformance.OpTicker, conformance.OpAfterFunc)
+	st.N = p.one(verb.Timer, verb.Ticker, verb.AfterFunc)
 	if st.N == 0 {
 		return false
 	}
 	kind := p.kinds[st.N-1]
 	st.D = p.wait(kind, st.In)
-	ticker := kind == conformance.OpTicker
+	ticker := kind == verb.Ticker
 	if !resets(p.suite, ticker) {
 		return false
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/escapement-go/escapement/conformance/internal/suite"
 	"github.com/escapement-go/escapement/fakeclock"
 	"github.com/escapement-go/escapement/internal/prove"
+	"github.com/escapement-go/escapement/internal/verb"
 	"github.com/escapement-go/escapement/synctestcompat"
 )
 
@@ -139,14 +140,14 @@ func coverage(met map[meeting]int) string {
 // read, and a function has no value.
 func rare(met map[meeting]int, least int) []string {
 	var out []string
-	kinds := []conformance.Op{conformance.OpTimer, conformance.OpTicker, conformance.OpAfterFunc, conformance.OpAfter}
+	kinds := []conformance.Op{verb.Timer, verb.Ticker, verb.AfterFunc, verb.After}
 	for _, kind := range kinds {
 		for _, state := range []string{stateArmed, stateUnread, stateSpent, stateStopped} {
-			for _, op := range []conformance.Op{conformance.OpHalt, conformance.OpRearm, conformance.OpRead} {
+			for _, op := range []conformance.Op{verb.Halt, verb.Rearm, verb.Read} {
 				switch {
-				case kind == conformance.OpAfter && (op != conformance.OpRead || state == stateStopped),
-					kind == conformance.OpAfterFunc && (op == conformance.OpRead || state == stateUnread),
-					kind == conformance.OpTicker && state == stateSpent: // a ticker goes on
+				case kind == verb.After && (op != verb.Read || state == stateStopped),
+					kind == verb.AfterFunc && (op == verb.Read || state == stateUnread),
+					kind == verb.Ticker && state == stateSpent: // a ticker goes on
 					continue
 				}
 				if m := (meeting{kind, op, state}); met[m] < least {

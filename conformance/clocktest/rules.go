@@ -7,6 +7,7 @@ import (
 
 	"github.com/escapement-go/escapement/conformance"
 	"github.com/escapement-go/escapement/conformance/internal/suite"
+	"github.com/escapement-go/escapement/internal/verb"
 )
 
 // programs is the family of schedules that no other family has: those that are drawn, and
@@ -36,7 +37,7 @@ func (c *contract) Rules() []suite.Rule[Traits, *exam] {
 			Rule: core("CK-TIMER", "A timer, and After, MUST send once, when the clock reaches the deadline "+
 				"and not sooner, and MUST send the time of the deadline."),
 			Unless: func(s *suite.Suite, _ *Traits) string {
-				none := !s.Accepts(conformance.OpTimer) && !s.Accepts(conformance.OpAfter)
+				none := !s.Accepts(verb.Timer) && !s.Accepts(verb.After)
 				return suite.If(none, "the implementation has no timer")
 			},
 			About: suite.InFamily("CK-TIMER"),
@@ -45,7 +46,7 @@ func (c *contract) Rules() []suite.Rule[Traits, *exam] {
 		{
 			Rule: core("CK-STOP", "Stop and Reset MUST report whether the timer was armed; a stopped timer "+
 				"MUST NOT fire, and a reset one MUST fire once, its new duration after the Reset."),
-			Ops:   []conformance.Op{conformance.OpTimer},
+			Ops:   []conformance.Op{verb.Timer},
 			About: suite.InFamily("CK-STOP"),
 			Check: (*exam).inOrder,
 		},
@@ -53,28 +54,28 @@ func (c *contract) Rules() []suite.Rule[Traits, *exam] {
 			Rule: core("CK-UNREAD", "Stop and Reset of a timer that has fired but whose value was not received "+
 				"MUST report true, and a value from before a Stop or Reset MUST NOT be received after it "+
 				"(Go 1.23)."),
-			Ops:   []conformance.Op{conformance.OpTimer},
+			Ops:   []conformance.Op{verb.Timer},
 			About: suite.InFamily("CK-UNREAD"),
 			Check: (*exam).inOrder,
 		},
 		{
 			Rule: core("CK-TICKER", "A ticker MUST send the time of each tick, drop ticks while one waits to "+
 				"be received, and keep its cadence."),
-			Ops:   []conformance.Op{conformance.OpTicker},
+			Ops:   []conformance.Op{verb.Ticker},
 			About: suite.InFamily("CK-TICKER"),
 			Check: (*exam).inOrder,
 		},
 		{
 			Rule: core("CK-TICKSTOP", "A stopped ticker MUST NOT tick; Reset MUST make any ticker, a stopped "+
 				"one too, tick at the new period until it is stopped."),
-			Ops:   []conformance.Op{conformance.OpTicker},
+			Ops:   []conformance.Op{verb.Ticker},
 			About: suite.InFamily("CK-TICKSTOP"),
 			Check: (*exam).inOrder,
 		},
 		{
 			Rule: core("CK-TICKUNREAD", "A tick from before a Stop or Reset of a ticker MUST NOT be received after "+
 				"it (Go 1.23)."),
-			Ops:   []conformance.Op{conformance.OpTicker},
+			Ops:   []conformance.Op{verb.Ticker},
 			About: suite.InFamily("CK-TICKUNREAD"),
 			Check: (*exam).inOrder,
 		},
@@ -88,7 +89,7 @@ func (c *contract) Rules() []suite.Rule[Traits, *exam] {
 		},
 		{
 			Rule:  core("CK-TICKARG", "NewTicker and Ticker.Reset MUST panic if the period is not positive."),
-			Ops:   []conformance.Op{conformance.OpTicker},
+			Ops:   []conformance.Op{verb.Ticker},
 			About: suite.InFamily("CK-TICKARG"),
 			Check: (*exam).inOrder,
 		},
@@ -101,19 +102,19 @@ func (c *contract) Rules() []suite.Rule[Traits, *exam] {
 		{
 			Rule: core("CK-FUNC", "AfterFunc MUST run its function once, exactly when the duration has "+
 				"passed; Stop and Reset MUST take effect, and report whether it was armed."),
-			Ops:   []conformance.Op{conformance.OpAfterFunc},
+			Ops:   []conformance.Op{verb.AfterFunc},
 			About: suite.InFamily("CK-FUNC"),
 			Check: (*exam).inAnyOrder,
 		},
 		{
 			Rule:  core("CK-CHAN", "AfterFunc's timer MUST have a nil channel."),
-			Ops:   []conformance.Op{conformance.OpAfterFunc},
+			Ops:   []conformance.Op{verb.AfterFunc},
 			About: suite.InFamily("CK-CHAN"),
 			Check: (*exam).inOrder,
 		},
 		{
 			Rule:  core("CK-SLEEP", "Sleep MUST return when the duration has passed, and not before."),
-			Ops:   []conformance.Op{conformance.OpSleep},
+			Ops:   []conformance.Op{verb.Sleep},
 			About: suite.InFamily("CK-SLEEP"),
 			Check: (*exam).inAnyOrder,
 		},
@@ -125,7 +126,7 @@ func (c *contract) Rules() []suite.Rule[Traits, *exam] {
 		},
 		{
 			Rule:   core("CK-REENT", "A function MUST be able to call every method of the clock and its timers."),
-			Ops:    []conformance.Op{conformance.OpAfterFunc},
+			Ops:    []conformance.Op{verb.AfterFunc},
 			Unless: unlessForbidden,
 			About:  suite.InFamily("CK-REENT"),
 			Check:  (*exam).inOrder,
@@ -133,7 +134,7 @@ func (c *contract) Rules() []suite.Rule[Traits, *exam] {
 		{
 			Rule: core("CK-ORDER", "Functions with different deadlines MUST run in the order of their "+
 				"deadlines, however far one Advance goes."),
-			Ops: []conformance.Op{conformance.OpAfterFunc}, Declared: []string{"Waits"},
+			Ops: []conformance.Op{verb.AfterFunc}, Declared: []string{"Waits"},
 			Unless: unlessNothing,
 			About:  suite.InFamily("CK-ORDER"),
 			Check:  (*exam).runsInOrder,
@@ -141,7 +142,7 @@ func (c *contract) Rules() []suite.Rule[Traits, *exam] {
 		{
 			Rule: core("CK-AT", "While a function runs, Now MUST be the instant at which it was due, however "+
 				"far one Advance goes."),
-			Ops: []conformance.Op{conformance.OpAfterFunc}, Declared: []string{"Waits"},
+			Ops: []conformance.Op{verb.AfterFunc}, Declared: []string{"Waits"},
 			Unless: unlessIdle,
 			About:  suite.InFamily("CK-AT"),
 			Check:  (*exam).inOrder,
@@ -149,7 +150,7 @@ func (c *contract) Rules() []suite.Rule[Traits, *exam] {
 		{
 			Rule: core("CK-CHAIN", "What a function arms, resets, stops or receives MUST take effect before "+
 				"the clock moves on: what it arms fires on the way, what it stops does not."),
-			Ops: []conformance.Op{conformance.OpAfterFunc}, Declared: []string{"Waits"},
+			Ops: []conformance.Op{verb.AfterFunc}, Declared: []string{"Waits"},
 			Unless: unlessIdle,
 			About:  suite.InFamily("CK-CHAIN"),
 			Check:  (*exam).inOrder,
@@ -157,7 +158,7 @@ func (c *contract) Rules() []suite.Rule[Traits, *exam] {
 		{
 			Rule: core("CK-FLOW", "A goroutine woken by a timer MUST run before the clock moves on: Now is "+
 				"still that instant, and what it arms, receives, resets or stops takes effect."),
-			Ops: []conformance.Op{conformance.OpConsume}, Declared: []string{"Waits"},
+			Ops: []conformance.Op{verb.Consume}, Declared: []string{"Waits"},
 			Unless: func(_ *suite.Suite, tr *Traits) string {
 				return suite.If(tr.Waits > WaitsForAll, "declared: "+tr.Waits.String())
 			},
@@ -168,21 +169,21 @@ func (c *contract) Rules() []suite.Rule[Traits, *exam] {
 			Rule: core("CK-CONTEXT", "A context MUST be live until its deadline, and answer without "+
 				"blocking; from the deadline on it MUST have ended with context.DeadlineExceeded, or as "+
 				"cancelled once cancel returns."),
-			Ops:   []conformance.Op{conformance.OpTimeout},
+			Ops:   []conformance.Op{verb.Timeout},
 			About: suite.InFamily("CK-CONTEXT"),
 			Check: (*exam).inOrder,
 		},
 		{
 			Rule: core("CK-CTXTREE", "A context MUST have the earlier of its own and its parent's deadline, "+
 				"end when its parent ends, and keep the Err and Cause with which it first ended."),
-			Ops:   []conformance.Op{conformance.OpTimeout},
+			Ops:   []conformance.Op{verb.Timeout},
 			About: suite.InFamily("CK-CTXTREE"),
 			Check: (*exam).inOrder,
 		},
 		{
 			Rule: core("CK-ARMED", "What is armed MUST be counted once, and no longer after it has fired or "+
 				"was stopped, reset or cancelled."),
-			Ops:   []conformance.Op{conformance.OpArmed},
+			Ops:   []conformance.Op{verb.Armed},
 			About: suite.InFamily("CK-ARMED"),
 			Check: (*exam).counts,
 		},
@@ -198,7 +199,7 @@ func (c *contract) Rules() []suite.Rule[Traits, *exam] {
 		{
 			Rule: conformance.Rule{ID: "CK-AWAIT", Level: conformance.Extended,
 				Text: "When Advance returns, all that it is declared to wait for MUST have run."},
-			Ops:      []conformance.Op{conformance.OpAfterFunc},
+			Ops:      []conformance.Op{verb.AfterFunc},
 			Declared: []string{"Waits"},
 			Unless:   unlessNothing,
 			Probe:    c.awaits,
@@ -206,8 +207,8 @@ func (c *contract) Rules() []suite.Rule[Traits, *exam] {
 		{
 			Rule: core("CK-DIFF", "On any mix of operations the clock MUST show what package time shows."),
 			Absent: func(s *suite.Suite, _ *Traits) string {
-				waits := s.Supported(conformance.OpTimer, conformance.OpAfter, conformance.OpAfterFunc,
-					conformance.OpTicker)
+				waits := s.Supported(verb.Timer, verb.After, verb.AfterFunc,
+					verb.Ticker)
 				return suite.If(len(waits) == 0, "it has nothing that waits")
 			},
 			Declared: []string{"Waits"},
@@ -257,7 +258,7 @@ func (x *exam) counts() *suite.Violation {
 
 func counted(events []event) []event {
 	return slices.DeleteFunc(slices.Clone(events), func(e event) bool {
-		return !strings.HasPrefix(e.text, string(conformance.OpArmed)+":")
+		return !strings.HasPrefix(e.text, string(verb.Armed)+":")
 	})
 }
 

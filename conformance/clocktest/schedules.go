@@ -8,6 +8,7 @@ import (
 
 	"github.com/escapement-go/escapement/conformance"
 	"github.com/escapement-go/escapement/conformance/internal/suite"
+	"github.com/escapement-go/escapement/internal/verb"
 )
 
 // longest is the longest duration. A deadline that is so far off when the clock has moved is beyond what
@@ -34,12 +35,12 @@ func (c *contract) Families(s *suite.Suite) []suite.Family {
 			"timer 1 1s @0 | rearm 1 "+longest+" @0 | read 1 @1h | rearm 1 1s @1h | read 1 @2h",
 			"timer 1 "+longest+" @0 | halt 1 @1h | read 1 @2h",
 			"timer 1 1s @0 | rearm 1 "+longest+" @1ms | read 1 @1h",
-			"timer 1 "+longest+" @1s | halt 1 @1h | read 1 @2h"), crowds(4, conformance.OpTimer, 40, 30))},
+			"timer 1 "+longest+" @1s | halt 1 @1h | read 1 @2h"), crowds(4, verb.Timer, 40, 30))},
 		{Name: "CK-UNREAD", Schedules: stopping(timerLives(), true)},
 		{Name: "CK-TICKER", Schedules: tickers()},
 		{Name: "CK-TICKSTOP", Schedules: slices.Concat(stopping(tickerLives(s), false),
 			suite.ParseAll("ticker 1 1s @0 | rearm 1 "+longest+" @0 | read 1 @1h"),
-			denseTicks(6, conformance.OpHalt), denseTicks(6, conformance.OpHalt, conformance.OpRearm))},
+			denseTicks(6, verb.Halt), denseTicks(6, verb.Halt, verb.Rearm))},
 		{Name: "CK-TICKUNREAD", Schedules: stopping(tickerLives(s), true)},
 		{Name: "CK-TICKARG", Schedules: tickerPeriods(s)},
 		{Name: "CK-ZERO", Schedules: zeroDurations()},
@@ -78,21 +79,21 @@ func (c *contract) playable(s *suite.Suite, schedule conformance.Schedule) bool 
 	tickers, functions, early := map[int]bool{}, map[int]bool{}, map[int]bool{}
 	for _, st := range schedule.Steps {
 		switch st.Op {
-		case conformance.OpTicker:
+		case verb.Ticker:
 			tickers[st.N] = true
-		case conformance.OpAfterFunc:
+		case verb.AfterFunc:
 			functions[st.N], early[st.N] = true, st.D <= 0
 		}
 	}
 	for _, st := range schedule.Steps {
 		if functions[st.In] && (c.traits.forbids() != "" ||
-			c.traits.OnAdvance && (st.Op == conformance.OpNap || early[st.In] && st.N == st.In)) {
+			c.traits.OnAdvance && (st.Op == verb.Nap || early[st.In] && st.N == st.In)) {
 			return false
 		}
-		if !s.Accepts(st.Op) || st.Op == conformance.OpRearm && !resets(s, tickers[st.N]) {
+		if !s.Accepts(st.Op) || st.Op == verb.Rearm && !resets(s, tickers[st.N]) {
 			return false
 		}
-		starts := st.Op == conformance.OpConsume || st.Op == conformance.OpSleep
+		starts := st.Op == verb.Consume || st.Op == verb.Sleep
 		if st.In != 0 && starts && c.traits.Waits > WaitsForAll {
 			return false
 		}
@@ -155,11 +156,11 @@ func following(
 // read makes a step that receives from timer n some time after the step before. idle makes
 // a step that lets time pass.
 func read(n int, after time.Duration) conformance.Step {
-	return conformance.Step{Op: conformance.OpRead, N: n, At: after}
+	return conformance.Step{Op: verb.Read, N: n, At: after}
 }
 
 func idle(d time.Duration) conformance.Step {
-	return conformance.Step{Op: conformance.OpIdle, D: d, At: d}
+	return conformance.Step{Op: verb.Idle, D: d, At: d}
 }
 
 // leaks are schedules after which nothing may be left.
@@ -181,8 +182,8 @@ func leaks() []conformance.Schedule {
 // counts ask for the number of armed timers after each step that changes it.
 func counts() []conformance.Schedule {
 	gaps := []time.Duration{0, 400 * milli, 3 * second}
-	armed := conformance.Step{Op: conformance.OpArmed}
-	later := conformance.Step{Op: conformance.OpArmed, At: 5 * second}
+	armed := conformance.Step{Op: verb.Armed}
+	later := conformance.Step{Op: verb.Armed, At: 5 * second}
 	out := suite.ParseAll("armed @0")
 	for _, kind := range []struct{ head, uses string }{
 		{"timer 1 1s | armed", "halt 1 | rearm 1 1s | read 1"},

@@ -8,6 +8,7 @@ import (
 
 	"github.com/escapement-go/escapement/conformance"
 	"github.com/escapement-go/escapement/conformance/internal/suite"
+	"github.com/escapement-go/escapement/internal/verb"
 )
 
 // crowd is a program of many functions, timers or tickers while it is written.
@@ -40,24 +41,24 @@ func (c *crowd) armLate(some int) {
 
 func (c *crowd) halt(n int) {
 	c.dues[n-1] = 0
-	c.do(conformance.OpHalt, n, 0)
+	c.do(verb.Halt, n, 0)
 }
 
 func (c *crowd) rearm(n, d int) {
 	c.dues[n-1] = c.at + d
-	c.do(conformance.OpRearm, n, d)
+	c.do(verb.Rearm, n, d)
 }
 
 // idle lets time pass, and receives from the timers that came due.
 func (c *crowd) idle(d int) {
 	c.at += d
-	c.do(conformance.OpIdle, 0, d)
-	if c.kind == conformance.OpAfterFunc {
+	c.do(verb.Idle, 0, d)
+	if c.kind == verb.AfterFunc {
 		return
 	}
 	for i, due := range c.dues {
 		if c.at-d < due && due <= c.at {
-			c.do(conformance.OpRead, i+1, 0)
+			c.do(verb.Read, i+1, 0)
 		}
 	}
 }
@@ -137,7 +138,7 @@ func above(branches, i, k int) bool {
 // gap makes a gap at a place of a heap to which late ones are added. If twice, the functions are armed in
 // the order in which they are due, and then reset to be due where they are in the heap.
 func gap(branches, size, place, late int, twice bool) conformance.Schedule {
-	c := &crowd{kind: conformance.OpAfterFunc, unit: second}
+	c := &crowd{kind: verb.AfterFunc, unit: second}
 	for i, due := range heap(branches, size) {
 		if !twice {
 			c.arm(due)
@@ -162,22 +163,22 @@ func denseTicks(programs int, ops ...conformance.Op) []conformance.Schedule {
 	var out []conformance.Schedule
 	for seed := range uint64(programs) {
 		random := rand.New(rand.NewPCG(seed, uint64(len(ops))))
-		c := &crowd{kind: conformance.OpTicker, unit: 1}
+		c := &crowd{kind: verb.Ticker, unit: 1}
 		c.arm(2 + random.IntN(9))
 		c.arm(2 + random.IntN(9))
 		for n := range 8 {
-			c.do(conformance.OpTimer, 3+n, 1+random.IntN(30))
+			c.do(verb.Timer, 3+n, 1+random.IntN(30))
 		}
 		for c.at < 30 {
 			c.at += 1 + random.IntN(4)
 			n := 1 + random.IntN(2)
-			c.do(conformance.OpRead, n, 0)
+			c.do(verb.Read, n, 0)
 			if k := random.IntN(5); k < len(ops) {
 				c.do(ops[k], n, 2+random.IntN(9))
 			}
 		}
-		c.do(conformance.OpHalt, 1, 0)
-		c.do(conformance.OpHalt, 2, 0)
+		c.do(verb.Halt, 1, 0)
+		c.do(verb.Halt, 2, 0)
 		out = append(out, conformance.Schedule{Steps: c.steps})
 	}
 	return out

@@ -8,6 +8,7 @@ import (
 
 	"github.com/escapement-go/escapement/conformance"
 	"github.com/escapement-go/escapement/conformance/internal/suite"
+	"github.com/escapement-go/escapement/internal/verb"
 )
 
 func functions() []conformance.Schedule {
@@ -20,7 +21,7 @@ func functions() []conformance.Schedule {
 		following("afterfunc 1 1s", "halt 1 | rearm 1 1s", gaps, 3, idle(5*second)),
 		following("afterfunc 1 1s | afterfunc 2 1.7s", "halt 1 | rearm 2 400ms", few, 2,
 			idle(700*milli), idle(5*second)),
-		crowds(4, conformance.OpAfterFunc, 40, 40))
+		crowds(4, verb.AfterFunc, 40, 40))
 }
 
 // orders arm functions in every order of their deadlines and move the clock past all of them
@@ -64,7 +65,7 @@ func orders() []conformance.Schedule {
 	}
 	out = append(out, suite.ParseAll("afterfunc 1 10ns @0 | afterfunc 2 10ns @0 | rearm 2 9ns @0 | idle 20ns",
 		"afterfunc 1 10ns @0 | afterfunc 2 11ns @0 | rearm 2 9ns @0 | idle 20ns")...)
-	return slices.Concat(out, heaps(), gaps(), crowds(30, conformance.OpAfterFunc, 64, 40))
+	return slices.Concat(out, heaps(), gaps(), crowds(30, verb.AfterFunc, 64, 40))
 }
 
 // heaps arm functions and stop each in turn, or arm it anew: the function that takes its place in

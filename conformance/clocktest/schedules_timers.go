@@ -7,6 +7,7 @@ import (
 
 	"github.com/escapement-go/escapement/conformance"
 	"github.com/escapement-go/escapement/conformance/internal/suite"
+	"github.com/escapement-go/escapement/internal/verb"
 )
 
 // aroundSecond are gaps within, up to and just before a second.
@@ -69,17 +70,17 @@ func stopsUnread(s conformance.Schedule) bool {
 	for _, s := range s.Steps[1:] {
 		fired := armed && !taken && s.At >= due
 		switch s.Op {
-		case conformance.OpHalt, conformance.OpRearm:
+		case verb.Halt, verb.Rearm:
 			if fired {
 				return true
 			}
-			armed, taken = s.Op == conformance.OpRearm, false
+			armed, taken = s.Op == verb.Rearm, false
 			if armed {
 				due, period = suite.Sum(s.At, s.D), s.D
 			}
-		case conformance.OpRead:
+		case verb.Read:
 			switch {
-			case fired && first.Op == conformance.OpTicker:
+			case fired && first.Op == verb.Ticker:
 				due += ((s.At-due)/period + 1) * period
 			case fired:
 				taken = true

@@ -27,6 +27,7 @@ import (
 	"github.com/escapement-go/escapement/conformance"
 	"github.com/escapement-go/escapement/conformance/internal/inside"
 	"github.com/escapement-go/escapement/conformance/internal/suite"
+	"github.com/escapement-go/escapement/internal/verb"
 	"github.com/escapement-go/escapement/synctestcompat"
 	"github.com/jonboulle/clockwork"
 )
@@ -183,8 +184,8 @@ func (c *contract) Profile() suite.Profile {
 
 // Lacks says that nothing can wait for the clock.
 func (c *contract) Lacks(s *suite.Suite) string {
-	waits := s.Supported(conformance.OpTimer, conformance.OpAfter, conformance.OpAfterFunc, conformance.OpTicker,
-		conformance.OpSleep, conformance.OpTimeout)
+	waits := s.Supported(verb.Timer, verb.After, verb.AfterFunc, verb.Ticker,
+		verb.Sleep, verb.Timeout)
 	return suite.If(len(waits) == 0, "the spec has nothing that waits for the clock: no timer, ticker, "+
 		"AfterFunc, Sleep or context")
 }
@@ -228,16 +229,16 @@ func (c *contract) Learn(s *suite.Suite) map[conformance.Op]bool {
 	contexts := f.WithTimeout != nil || f.WithDeadline != nil
 	resetTimer, resetTicker := timers && !f.NoTimerReset, f.NewTicker != nil && !f.NoTickerReset
 	return map[conformance.Op]bool{
-		conformance.OpIdle: true, conformance.OpNow: true,
-		conformance.OpTimer: f.NewTimer != nil, conformance.OpAfter: f.After != nil,
-		conformance.OpTicker: f.NewTicker != nil, conformance.OpAfterFunc: f.AfterFunc != nil,
-		conformance.OpSleep: f.Sleep != nil, conformance.OpNap: f.Sleep != nil,
-		conformance.OpHalt: timers, conformance.OpRearm: resetTimer || resetTicker, conformance.OpChan: timers,
+		verb.Idle: true, verb.Now: true,
+		verb.Timer: f.NewTimer != nil, verb.After: f.After != nil,
+		verb.Ticker: f.NewTicker != nil, verb.AfterFunc: f.AfterFunc != nil,
+		verb.Sleep: f.Sleep != nil, verb.Nap: f.Sleep != nil,
+		verb.Halt: timers, verb.Rearm: resetTimer || resetTicker, verb.Chan: timers,
 		opTick: f.Tick != nil, opSetWall: f.SetWall != nil, opResetTimer: resetTimer, opResetTicker: resetTicker,
-		conformance.OpConsume: channels, conformance.OpRead: channels,
-		conformance.OpArmed:   f.Armed != nil,
-		conformance.OpTimeout: f.WithTimeout != nil, conformance.OpDeadline: f.WithDeadline != nil,
-		conformance.OpWithin: contexts, conformance.OpCancel: contexts, conformance.OpErr: contexts,
+		verb.Consume: channels, verb.Read: channels,
+		verb.Armed:   f.Armed != nil,
+		verb.Timeout: f.WithTimeout != nil, verb.Deadline: f.WithDeadline != nil,
+		verb.Within: contexts, verb.Cancel: contexts, verb.Err: contexts,
 	}
 }
 

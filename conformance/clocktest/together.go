@@ -6,6 +6,7 @@ import (
 
 	"github.com/escapement-go/escapement/conformance"
 	"github.com/escapement-go/escapement/conformance/internal/suite"
+	"github.com/escapement-go/escapement/internal/verb"
 )
 
 // stopsAtOnce reports whether a schedule does nothing but arm functions, each once, that stop
@@ -14,14 +15,14 @@ func stopsAtOnce(steps []conformance.Step) bool {
 	armed := map[int]bool{}
 	return !slices.ContainsFunc(steps, func(s conformance.Step) bool {
 		switch s.Op {
-		case conformance.OpAfterFunc:
+		case verb.AfterFunc:
 			again := armed[s.N]
 			armed[s.N] = true
 			return again || s.In != 0
-		case conformance.OpHalt:
+		case verb.Halt:
 			return s.In == 0 || !armed[s.N]
 		}
-		return s.Op != conformance.OpIdle
+		return s.Op != verb.Idle
 	})
 }
 
@@ -41,7 +42,7 @@ func (x *exam) together() *suite.Violation {
 		return slices.ContainsFunc(x.got, func(e event) bool { return e.text == text })
 	}
 	for _, s := range x.Schedule.Steps {
-		if s.Op != conformance.OpHalt {
+		if s.Op != verb.Halt {
 			continue
 		}
 		runs := shows(fmt.Sprintf("function %d runs", s.N))
@@ -66,7 +67,7 @@ func (x *exam) contradicts(s conformance.Step, stopped bool) *suite.Violation {
 		v.Headline = fmt.Sprintf("Stop of function %d reported false, but it never runs", s.N)
 	}
 	for _, made := range x.Schedule.Steps {
-		if made.Op == conformance.OpAfterFunc && made.N == s.N {
+		if made.Op == verb.AfterFunc && made.N == s.N {
 			v.At = made.At + made.D
 		}
 	}

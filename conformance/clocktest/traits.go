@@ -8,6 +8,7 @@ import (
 	"github.com/escapement-go/escapement/conformance"
 	"github.com/escapement-go/escapement/conformance/internal/suite"
 	"github.com/escapement-go/escapement/internal/goroutine"
+	"github.com/escapement-go/escapement/internal/verb"
 	"github.com/escapement-go/escapement/synctestcompat"
 )
 
@@ -87,7 +88,7 @@ func (c *contract) Table(s *suite.Suite, tr *Traits) []suite.Choice {
 	spec, learnt := c.spec.Traits, c.learnt
 	functions := func(look func() int) func() int {
 		return func() int {
-			if !s.Accepts(conformance.OpAfterFunc) {
+			if !s.Accepts(verb.AfterFunc) {
 				return 0
 			}
 			return look()
@@ -101,7 +102,7 @@ func (c *contract) Table(s *suite.Suite, tr *Traits) []suite.Choice {
 		{
 			Order: suite.Ranked(len(waits)),
 			Name:  "Waits", Declared: int(tr.Waits), Values: waits, Means: waitsMean, Apart: true, Sure: true,
-			Needless: func() bool { return !s.Accepts(conformance.OpAfterFunc) },
+			Needless: func() bool { return !s.Accepts(verb.AfterFunc) },
 			Observe:  func() int { return int(c.observeWaits(s)) },
 			Set:      func(v int) { tr.Waits = Waits(v) },
 		},

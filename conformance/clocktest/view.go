@@ -9,6 +9,7 @@ import (
 	"github.com/escapement-go/escapement/conformance"
 	"github.com/escapement-go/escapement/conformance/internal/suite"
 	"github.com/escapement-go/escapement/internal/timeline"
+	"github.com/escapement-go/escapement/internal/verb"
 )
 
 // exam is one run under judgement.
@@ -51,7 +52,7 @@ func (x *exam) stuck() *suite.Violation {
 	d := &difference{agreed: len(x.got)}
 	because := "every goroutine is blocked; on package time the schedule runs to its end"
 	runsItself := func(s conformance.Step) bool { // who arms it may run the function
-		return s.Op == conformance.OpNap || s.Op == conformance.OpAfterFunc && s.D <= 0
+		return s.Op == verb.Nap || s.Op == verb.AfterFunc && s.D <= 0
 	}
 	if slices.ContainsFunc(x.Schedule.Steps, runsItself) && !x.traits.OnAdvance {
 		because += "; only if its documentation says that functions run on the goroutine that advances the clock, " +

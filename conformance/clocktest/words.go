@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/escapement-go/escapement/conformance"
+	"github.com/escapement-go/escapement/internal/verb"
 )
 
 // inGo puts what was seen of a clock into the words of package time: "halt 1: true" is "Stop of timer 1 reported true".
@@ -20,25 +21,25 @@ func inGo(text string, s conformance.Schedule) string {
 	op, _, _ := strings.Cut(step, " ")
 	panics := strings.HasPrefix(answer, "panics")
 	switch conformance.Op(op) {
-	case conformance.OpHalt, conformance.OpRearm:
+	case verb.Halt, verb.Rearm:
 		if !panics {
 			return method(step, s) + " reported " + answer
 		}
-	case conformance.OpRead:
+	case verb.Read:
 		if answer == "nothing" {
 			return "nothing was received from " + subject(step, s)
 		}
 		return "the value received from " + subject(step, s) + " is " + answer
-	case conformance.OpChan:
+	case verb.Chan:
 		return "the channel of " + subject(step, s) + " is nil: " + strings.TrimPrefix(answer, "nil is ")
-	case conformance.OpErr:
+	case verb.Err:
 		if answer == "blocks" {
 			return "Err of " + subject(step, s) + " blocks"
 		}
 		return "Err of " + subject(step, s) + " is " + answer
-	case conformance.OpNow:
+	case verb.Now:
 		return "Now is " + answer
-	case conformance.OpArmed:
+	case verb.Armed:
 		return "the number of armed timers is " + answer
 	}
 	if panics {
@@ -50,13 +51,13 @@ func inGo(text string, s conformance.Schedule) string {
 // missing says that something did not happen, up to the instant at which it was due.
 func missing(text string, s conformance.Schedule) string {
 	who, did := text, ""
-	for _, verb := range []string{" runs", " wakes", " receives "} {
-		if before, after, ok := strings.Cut(text, verb); ok {
-			who, did = before, strings.TrimSpace(verb+after)
+	for _, word := range []string{" runs", " wakes", " receives "} {
+		if before, after, ok := strings.Cut(text, word); ok {
+			who, did = before, strings.TrimSpace(word+after)
 			break
 		}
 	}
-	switch verb, value, _ := strings.Cut(did, " "); verb {
+	switch word, value, _ := strings.Cut(did, " "); word {
 	case "runs":
 		return who + " did not run, want it at "
 	case "wakes":
@@ -72,15 +73,15 @@ func missing(text string, s conformance.Schedule) string {
 
 // makes are the calls of package time, by the steps that make something with a duration, or let it pass.
 var makes = map[conformance.Op]string{
-	conformance.OpTimer: "NewTimer", conformance.OpTicker: "NewTicker", conformance.OpAfter: "After",
-	conformance.OpAfterFunc: "AfterFunc", conformance.OpTimeout: "WithTimeout", conformance.OpDeadline: "WithDeadline",
-	conformance.OpIdle: "Advance", conformance.OpSleep: "Sleep", conformance.OpNap: "Sleep",
+	verb.Timer: "NewTimer", verb.Ticker: "NewTicker", verb.After: "After",
+	verb.AfterFunc: "AfterFunc", verb.Timeout: "WithTimeout", verb.Deadline: "WithDeadline",
+	verb.Idle: "Advance", verb.Sleep: "Sleep", verb.Nap: "Sleep",
 }
 
 // uses are those of steps that are about what was made before.
 var uses = map[conformance.Op]string{
-	conformance.OpHalt: "Stop of ", conformance.OpCancel: "cancel of ", conformance.OpRead: "a receive from ",
-	conformance.OpChan: "Chan of ",
+	verb.Halt: "Stop of ", verb.Cancel: "cancel of ", verb.Read: "a receive from ",
+	verb.Chan: "Chan of ",
 }
 
 // method is the call of package time that a step makes.
@@ -88,7 +89,7 @@ func method(step string, s conformance.Schedule) string {
 	words := strings.Fields(step)
 	op, d := conformance.Op(words[0]), words[min(2, len(words)-1)]
 	switch {
-	case op == conformance.OpRearm:
+	case op == verb.Rearm:
 		return "Reset(" + d + ") of " + subject(step, s)
 	case makes[op] != "":
 		return makes[op] + "(" + d + ")"
@@ -115,17 +116,17 @@ func made(n int, s conformance.Schedule) string {
 			continue
 		}
 		switch m.Op {
-		case conformance.OpTimer, conformance.OpTicker:
+		case verb.Timer, verb.Ticker:
 			return fmt.Sprintf("%s %d", m.Op, n)
-		case conformance.OpAfter:
+		case verb.After:
 			return fmt.Sprintf("channel %d of After", n)
-		case conformance.OpAfterFunc:
+		case verb.AfterFunc:
 			return fmt.Sprintf("function %d", n)
-		case conformance.OpSleep:
+		case verb.Sleep:
 			return fmt.Sprintf("sleeper %d", n)
-		case conformance.OpConsume:
+		case verb.Consume:
 			return fmt.Sprintf("consumer %d", n)
-		case conformance.OpTimeout, conformance.OpDeadline, conformance.OpWithin:
+		case verb.Timeout, verb.Deadline, verb.Within:
 			return fmt.Sprintf("context %d", n)
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/escapement-go/escapement/conformance"
 	"github.com/escapement-go/escapement/conformance/internal/suite"
 	"github.com/escapement-go/escapement/internal/timeline"
+	"github.com/escapement-go/escapement/internal/verb"
 	"github.com/jonboulle/clockwork"
 )
 
@@ -121,7 +122,7 @@ func (w *world) end() {
 	close(w.quit)
 	longest, back := time.Duration(0), time.Duration(0)
 	for _, s := range w.stage.Steps() {
-		if s.Op == conformance.OpSleep || s.Op == conformance.OpNap {
+		if s.Op == verb.Sleep || s.Op == verb.Nap {
 			longest = max(longest, s.D)
 		}
 		back += max(0, -s.D) // a clock may go back by a negative step, which other rules judge
@@ -239,21 +240,21 @@ func call(s conformance.Step) string {
 
 func (w *world) step(who int, s conformance.Step) {
 	switch s.Op {
-	case conformance.OpNow:
+	case verb.Now:
 		w.askNow(who)
-	case conformance.OpTimer, conformance.OpAfter, conformance.OpTicker, conformance.OpAfterFunc:
+	case verb.Timer, verb.After, verb.Ticker, verb.AfterFunc:
 		w.arm(s)
-	case conformance.OpSleep, conformance.OpNap, conformance.OpConsume:
+	case verb.Sleep, verb.Nap, verb.Consume:
 		w.wait(who, s)
-	case conformance.OpHalt, conformance.OpRearm, conformance.OpRead, conformance.OpChan:
+	case verb.Halt, verb.Rearm, verb.Read, verb.Chan:
 		w.use(who, s)
-	case conformance.OpArmed:
+	case verb.Armed:
 		w.askArmed(who, s)
-	case conformance.OpErr:
+	case verb.Err:
 		w.askErr(who, s)
-	case conformance.OpTimeout, conformance.OpDeadline, conformance.OpWithin:
+	case verb.Timeout, verb.Deadline, verb.Within:
 		w.makeContext(who, s)
-	case conformance.OpCancel:
+	case verb.Cancel:
 		if c := w.contextOf(s.N); c != nil && c.cancel != nil {
 			if c.cancel(); !isClosed(c.Done()) {
 				w.note(who, fmt.Sprintf("C%d", s.N), "context %d is live after cancel has returned", s.N)
@@ -303,7 +304,7 @@ func (w *world) instants(now time.Time) []instant {
 		{"now-1ns", now.Add(-1)}, {"now+1h30m", now.Add(90 * time.Minute)},
 		{"the zero time", time.Time{}}, // so long ago that a Duration does not hold it
 	}
-	more := func(s conformance.Step) bool { return s.Op != conformance.OpNow }
+	more := func(s conformance.Step) bool { return s.Op != verb.Now }
 	if slices.ContainsFunc(w.stage.Steps(), more) {
 		return near
 	}

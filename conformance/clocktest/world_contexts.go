@@ -11,6 +11,7 @@ import (
 	"github.com/escapement-go/escapement/conformance"
 	"github.com/escapement-go/escapement/conformance/internal/suite"
 	"github.com/escapement-go/escapement/internal/timeline"
+	"github.com/escapement-go/escapement/internal/verb"
 )
 
 // timedContext is a context of a world.
@@ -41,25 +42,25 @@ func (w *world) makeContext(who int, s conformance.Step) {
 	}
 	c := &timedContext{}
 	switch s.Op {
-	case conformance.OpTimeout:
+	case verb.Timeout:
 		c.Context, c.cancel = w.f.WithTimeout(parent, s.D)
-	case conformance.OpDeadline:
+	case verb.Deadline:
 		c.Context, c.cancel = w.f.WithDeadline(parent, w.start.Add(s.D))
-	case conformance.OpWithin:
+	case verb.Within:
 		ctx, cancel := context.WithCancelCause(parent)
 		err := fmt.Errorf("cause %d", s.N)
 		c.Context, c.cancel = ctx, func() { cancel(err) }
 	}
 	c.done = c.Done()
-	if s.Op == conformance.OpTimeout && s.D <= 0 || s.Op == conformance.OpDeadline && who == 0 && s.D <= w.at {
+	if s.Op == verb.Timeout && s.D <= 0 || s.Op == verb.Deadline && who == 0 && s.D <= w.at {
 		c.seen = w.state(c)
 		w.note(who, fmt.Sprintf("C%d", s.N), "context %d %s", s.N, c.seen)
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.contexts[s.N] = c
-	w.release = append(w.release, releasing{conformance.Step{Op: conformance.OpCancel, N: s.N}, c.cancel})
-	if w.ledger != nil && s.Op != conformance.OpWithin {
+	w.release = append(w.release, releasing{conformance.Step{Op: verb.Cancel, N: s.N}, c.cancel})
+	if w.ledger != nil && s.Op != verb.Within {
 		w.ledger.context(s.N, c.Context, parent)
 	}
 }

@@ -7,21 +7,22 @@ import (
 	"github.com/escapement-go/escapement/conformance"
 	"github.com/escapement-go/escapement/conformance/internal/suite"
 	"github.com/escapement-go/escapement/internal/timeline"
+	"github.com/escapement-go/escapement/internal/verb"
 	"github.com/jonboulle/clockwork"
 )
 
 // arm makes a timer of any kind.
 func (w *world) arm(s conformance.Step) {
 	switch s.Op {
-	case conformance.OpTimer:
+	case verb.Timer:
 		t := w.f.NewTimer(s.D)
 		w.keep(s.N, t.Chan(), t, nil)
-	case conformance.OpAfter:
+	case verb.After:
 		w.keep(s.N, w.f.After(s.D), nil, nil)
-	case conformance.OpTicker:
+	case verb.Ticker:
 		t := w.f.NewTicker(s.D)
 		w.keep(s.N, t.Chan(), nil, t)
-	case conformance.OpAfterFunc:
+	case verb.AfterFunc:
 		made := make(chan struct{})
 		t := w.f.AfterFunc(s.D, func() {
 			if !w.inline {
@@ -38,7 +39,7 @@ func (w *world) arm(s conformance.Step) {
 func (w *world) keep(n int, c <-chan time.Time, timer clockwork.Timer, ticker clockwork.Ticker) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	halt := conformance.Step{Op: conformance.OpHalt, N: n}
+	halt := conformance.Step{Op: verb.Halt, N: n}
 	if timer != nil {
 		w.timers[n] = timer
 		w.release = append(w.release, releasing{halt, func() { timer.Stop() }})
@@ -59,22 +60,22 @@ func (w *world) use(who int, s conformance.Step) {
 	timer, ticker, c := w.timers[s.N], w.tickers[s.N], w.channels[s.N]
 	w.mu.Unlock()
 	switch {
-	case s.Op == conformance.OpHalt && timer != nil:
+	case s.Op == verb.Halt && timer != nil:
 		w.noteAnswer(who, s, timer.Stop())
-	case s.Op == conformance.OpHalt && ticker != nil:
+	case s.Op == verb.Halt && ticker != nil:
 		ticker.Stop()
-	case s.Op == conformance.OpRearm && timer != nil:
+	case s.Op == verb.Rearm && timer != nil:
 		w.noteAnswer(who, s, timer.Reset(s.D))
-	case s.Op == conformance.OpRearm && ticker != nil:
+	case s.Op == verb.Rearm && ticker != nil:
 		ticker.Reset(s.D)
-	case s.Op == conformance.OpChan && timer != nil:
+	case s.Op == verb.Chan && timer != nil:
 		isNil := timer.Chan() == nil
 		mark := "y"
 		if isNil {
 			mark = "n"
 		}
 		w.note(who, mark, "%s: nil is %v", call(s), isNil)
-	case s.Op == conformance.OpRead && c != nil:
+	case s.Op == verb.Read && c != nil:
 		w.read(who, s, c)
 	}
 }
@@ -96,7 +97,7 @@ func (w *world) read(who int, s conformance.Step, c <-chan time.Time) {
 // wait sleeps, or starts a goroutine that sleeps or receives.
 func (w *world) wait(who int, s conformance.Step) {
 	switch s.Op {
-	case conformance.OpSleep:
+	case verb.Sleep:
 		suite.Start(func() {
 			w.f.Sleep(s.D)
 			w.stage.Callback(func() { w.turn(s.N, fmt.Sprintf("S%d", s.N), "sleeper %d wakes", s.N) })
@@ -104,12 +105,12 @@ func (w *world) wait(who int, s conformance.Step) {
 		if who == 0 {
 			w.stage.Settle() // until it is in Sleep
 		}
-	case conformance.OpNap:
+	case verb.Nap:
 		if who != 0 {
 			w.f.Sleep(s.D)
 			w.note(who, "nap", "wakes from %s", call(s))
 		}
-	case conformance.OpConsume:
+	case verb.Consume:
 		suite.Start(func() { w.consume(s.N, s.K) })
 	}
 }

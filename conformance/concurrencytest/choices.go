@@ -7,6 +7,7 @@ import (
 
 	"github.com/escapement-go/escapement/conformance"
 	"github.com/escapement-go/escapement/conformance/internal/suite"
+	"github.com/escapement-go/escapement/internal/verb"
 )
 
 // What the values mean, for where none of them was observed.
@@ -131,7 +132,7 @@ func (c *contract) Table(s *suite.Suite, tr *Traits) []suite.Choice {
 			Name:  "OverRelease", Declared: int(tr.OverRelease), Values: overReleases, Means: releasesMeans,
 			Apart:    true,
 			Sure:     true,
-			Needless: func() bool { return !s.Accepts(conformance.OpRelease) },
+			Needless: func() bool { return !s.Accepts(verb.Release) },
 			Observe: observe(func() int {
 				seen, why := c.observeOverRelease(s)
 				releasesMeans[OverReleaseUndefined-1] += why
@@ -325,7 +326,7 @@ func (c *contract) observeSingle(s *suite.Suite) bool {
 // observeTryOvertakes observes whether a try takes what is free while one waits for more, where others
 // are served in order.
 func observeTryOvertakes(s *suite.Suite, tr *Traits) bool {
-	if tr.Fair != FairFIFO || !tr.weighs() || !s.Accepts(conformance.OpTry) {
+	if tr.Fair != FairFIFO || !tr.weighs() || !s.Accepts(verb.Try) {
 		return false
 	}
 	_, yes := see(s, "limit=2 backlog=5 timeout=1h | acquire 1 @0 | acquire 2 2 @0 | try 3 @0",

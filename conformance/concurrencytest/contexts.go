@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 
 	"github.com/escapement-go/escapement/conformance"
+	"github.com/escapement-go/escapement/internal/verb"
 )
 
 // given is what the implementation is given for the context of a request. One that is done before gives whoever
@@ -45,14 +46,14 @@ func (r *run) cutAt() int64 {
 // isCut reports whether the context of a request ends at the instant at which it comes, without a pause between.
 func (r *run) isCut(s conformance.Step) bool {
 	return slices.ContainsFunc(r.atOnce, func(o conformance.Step) bool {
-		return o.Op == conformance.OpCancel && o.N == s.N
+		return o.Op == verb.Cancel && o.N == s.N
 	})
 }
 
 // cut ends the contexts that were to end as their requests were decided, and have not.
 func (r *run) cut(steps []conformance.Step) {
 	for _, s := range steps {
-		if i, known := r.byID[s.N]; s.Op == conformance.OpCancel && known && r.out.requests[i].cut {
+		if i, known := r.byID[s.N]; s.Op == verb.Cancel && known && r.out.requests[i].cut {
 			r.out.requests[i].cancel()
 			r.Settle()
 		}

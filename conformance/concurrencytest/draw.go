@@ -7,6 +7,8 @@ import (
 
 	"github.com/escapement-go/escapement/conformance"
 	"github.com/escapement-go/escapement/conformance/internal/suite"
+	"github.com/escapement-go/escapement/internal/twins"
+	"github.com/escapement-go/escapement/internal/verb"
 )
 
 // Draw draws requests in bursts, with weights or with deadlines, that are released in any
@@ -19,7 +21,7 @@ func (c *contract) Draw(s *suite.Suite, pick suite.Pick) conformance.Schedule {
 		d.wait = suite.Wait
 	}
 	d.gaps = append([]time.Duration{0, 0, 0}, suite.GapsAround(d.wait)...)
-	d.deadlines = d.kind == 4 && s.Accepts(conformance.OpCancel)
+	d.deadlines = d.kind == 4 && s.Accepts(verb.Cancel)
 	moves := suite.Moves(pick, d.ops(s), len(d.gaps)+1, 2*d.wait, 19)
 	if d.tr.Fair == FairNone {
 		moves = moves[:min(len(moves), 10)] // the more requests, the more orders are right, and all are tried
@@ -28,7 +30,7 @@ func (c *contract) Draw(s *suite.Suite, pick suite.Pick) conformance.Schedule {
 		d.move(i, m)
 	}
 	if len(d.steps) == 0 {
-		d.steps = []conformance.Step{{Op: conformance.OpAcquire, N: 1}}
+		d.steps = []conformance.Step{{Op: verb.Acquire, N: 1}}
 	}
 	return conformance.Schedule{Config: d.cfg, Steps: d.steps}
 }
@@ -51,14 +53,14 @@ type drawing struct {
 
 // ops are the operations of a schedule of this kind, those that are more frequent twice.
 func (d *drawing) ops(s *suite.Suite) []conformance.Op {
-	out := s.Supported(conformance.OpAcquire, conformance.OpAcquire, conformance.OpTry, conformance.OpDo)
-	out = append(out, conformance.OpRelease, conformance.OpRelease)
-	out = append(out, s.Supported(conformance.OpCancel)...)
+	out := s.Supported(verb.Acquire, verb.Acquire, verb.Try, verb.Do)
+	out = append(out, verb.Release, verb.Release)
+	out = append(out, s.Supported(verb.Cancel)...)
 	if d.kind == 5 {
-		out = append(out, s.Supported(conformance.OpResize)...)
+		out = append(out, s.Supported(verb.Resize)...)
 	}
-	if d.kind == 6 && s.Accepts(conformance.OpDo) {
-		out = append(out, conformance.OpPanic, conformance.OpExit)
+	if d.kind == 6 && s.Accepts(verb.Do) {
+		out = append(out, verb.Panic, verb.Exit)
 	}
 	return out
 }
@@ -77,7 +79,7 @@ func (d *drawing) move(i int, m suite.Move) {
 	}
 	st := conformance.Step{Op: m.Op, At: d.at}
 	switch m.Op {
-	case conformance.OpAcquire, conformance.OpTry, conformance.OpDo:
+	case verb.Acquire, verb.Try, verb.Do:
 		if d.together++; d.at > d.last {
 			d.together = 1
 		} else if d.together > 5 {
@@ -85,20 +87,20 @@ func (d *drawing) move(i int, m suite.Move) {
 		}
 		d.last = d.at
 		d.request(&st, m)
-	case conformance.OpCancel:
+	case verb.Cancel:
 		st.N = d.c.cancel(m.N, d.kind == 7)
-	case conformance.OpResize:
+	case verb.Resize:
 		if st.N = 1 + m.N%4; m.N >= 18 {
 			st.N = 18 - m.N // 0 or -1
 		}
 	default:
 		st.N = d.c.leave(m.Op, m.N, d.cfg.Limit)
 	}
-	if st.N == 0 && m.Op != conformance.OpResize {
+	if st.N == 0 && m.Op != verb.Resize {
 		d.at = before
 		return
 	}
-	races := m.Op == conformance.OpAcquire || m.Op == conformance.OpRelease || m.Op == conformance.OpCancel
+	races := m.Op == verb.Acquire || m.Op == verb.Release || m.Op == verb.Cancel
 	raced := conformance.Schedule{Steps: d.steps}.RacingSteps() > 0
 	st.Racing = m.Race && races && len(d.steps) > 0 && !raced
 	d.steps = append(d.steps, st)
@@ -106,7 +108,7 @@ func (d *drawing) move(i int, m suite.Move) {
 
 // request draws what a request asks for.
 func (d *drawing) request(st *conformance.Step, m suite.Move) {
-	if (d.kind/2 == 1 || d.kind == 5) && d.tr.weighs() && m.Op != conformance.OpDo {
+	if (d.kind/2 == 1 || d.kind == 5) && d.tr.weighs() && m.Op != verb.Do {
 		ended := d.tr.Context == ContextHonoured || d.tr.Timeout == TimeoutBounded
 		over := d.tr.Oversize == OversizeFails || d.tr.Oversize == OversizeBlocks && ended
 		st.K = 1 + m.N%d.cfg.Limit
@@ -120,7 +122,7 @@ func (d *drawing) request(st *conformance.Step, m suite.Move) {
 			st.K = 0 // the text form of one slot has no weight
 		}
 	}
-	if d.deadlines && m.Op != conformance.OpTry && m.N%3 == 2 {
+	if d.deadlines && m.Op != verb.Try && m.N%3 == 2 {
 		st.D = []time.Duration{d.wait / 2, d.wait, d.wait - 1, 1}[m.N%4]
 	}
 	st.N = d.c.enter(m.Op)
@@ -164,7 +166,7 @@ func (c *callers) leave(op conformance.Op, n, limit int) int {
 	}
 	i := n % min(len(c.live), limit)
 	id := c.live[i]
-	if op != conformance.OpRelease && c.came[id-1] != conformance.OpDo {
+	if op != verb.Release && c.came[id-1] != verb.Do {
 		return 0
 	}
 	c.live = slices.Delete(c.live, i, i+1)
@@ -178,7 +180,7 @@ func (c *callers) cancel(n int, early bool) int {
 	if early && n >= 15 {
 		id = len(c.came) + 1
 	}
-	if id < 1 || slices.Contains(c.gone, id) || id <= len(c.came) && c.came[id-1] == conformance.OpTry {
+	if id < 1 || slices.Contains(c.gone, id) || id <= len(c.came) && c.came[id-1] == verb.Try {
 		return 0
 	}
 	c.gone = append(c.gone, id)
@@ -205,20 +207,20 @@ type fitting struct {
 
 func (f *fitting) fits(st conformance.Step) bool {
 	switch st.Op {
-	case conformance.OpAcquire, conformance.OpTry, conformance.OpDo:
+	case verb.Acquire, verb.Try, verb.Do:
 		if f.together++; st.At > f.at {
 			f.together = 1
 		}
 		f.at = st.At
-		weighs := st.K != 0 && (f.single || st.Op == conformance.OpDo || st.K < 2 || st.K > f.limit)
+		weighs := st.K != 0 && (f.single || st.Op == verb.Do || st.K < 2 || st.K > f.limit)
 		return f.together <= 5 && !weighs && st.D == 0 && st.N == f.c.enter(st.Op)
-	case conformance.OpRelease, conformance.OpPanic, conformance.OpExit:
+	case verb.Release, verb.Panic, verb.Exit:
 		i := slices.Index(f.c.live, st.N)
 		return i >= 0 && i < f.limit && st.N == f.c.leave(st.Op, i, f.limit)
-	case conformance.OpCancel:
+	case verb.Cancel:
 		back := len(f.c.came) - st.N
 		return back <= 3 && st.N == f.c.cancel(back, false)
-	case conformance.OpResize:
+	case verb.Resize:
 		return st.N >= -1 && st.N <= 4
 	}
 	return true
@@ -226,13 +228,13 @@ func (f *fitting) fits(st conformance.Step) bool {
 
 // Twins puts the laws that compare two runs to a limiter that serves first come, first served:
 // in any other order two runs may differ.
-func (c *contract) Twins(s *suite.Suite) conformance.Twins {
+func (c *contract) Twins(s *suite.Suite) twins.Terms {
 	if c.spec.Traits.Fair != FairFIFO {
-		return conformance.Twins{}
+		return twins.Terms{}
 	}
-	ops := s.Supported(conformance.OpAcquire, conformance.OpAcquire, conformance.OpTry, conformance.OpDo,
-		conformance.OpRelease, conformance.OpRelease, conformance.OpCancel)
-	return conformance.Twins{
+	ops := s.Supported(verb.Acquire, verb.Acquire, verb.Try, verb.Do,
+		verb.Release, verb.Release, verb.Cancel)
+	return twins.Terms{
 		Laws: []string{"X-REPLAY", "X-SHIFT", "X-SCALE", "X-ISO"},
 		Configs: []conformance.Config{
 			c.spec.Traits.bounded(1, 2, suite.Unit.String()), c.spec.Traits.bounded(2, 3, suite.Unit.String()),
@@ -249,9 +251,9 @@ func (c *contract) Twins(s *suite.Suite) conformance.Twins {
 func (c *callers) step(m suite.Move, limit int) conformance.Step {
 	st := conformance.Step{Op: m.Op}
 	switch m.Op {
-	case conformance.OpCancel:
+	case verb.Cancel:
 		st.N = c.cancel(m.N, false)
-	case conformance.OpRelease:
+	case verb.Release:
 		st.N = c.leave(m.Op, m.N, limit)
 	default:
 		st.N = c.enter(m.Op)
@@ -266,14 +268,14 @@ func (c *callers) step(m suite.Move, limit int) conformance.Step {
 // order in which they first occur, and nothing is done to a request that never comes.
 func (c *contract) Tidied(_ *suite.Suite, s conformance.Schedule) conformance.Schedule {
 	out, numbers := s.Steps[:0:0], map[int]int{}
-	ends := []conformance.Op{conformance.OpCancel, conformance.OpRelease, conformance.OpPanic, conformance.OpExit}
+	ends := []conformance.Op{verb.Cancel, verb.Release, verb.Panic, verb.Exit}
 	for i, st := range s.Steps {
 		if !comes(st.Op) && !slices.Contains(ends, st.Op) {
 			out = append(out, st)
 			continue
 		}
 		// A context may be cancelled before its request comes.
-		early := st.Op == conformance.OpCancel && slices.ContainsFunc(s.Steps[i:], func(o conformance.Step) bool {
+		early := st.Op == verb.Cancel && slices.ContainsFunc(s.Steps[i:], func(o conformance.Step) bool {
 			return comes(o.Op) && o.N == st.N
 		})
 		if numbers[st.N] == 0 && !comes(st.Op) && !early {

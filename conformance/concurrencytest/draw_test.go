@@ -7,6 +7,7 @@ import (
 
 	"github.com/escapement-go/escapement/conformance"
 	"github.com/escapement-go/escapement/internal/prove"
+	"github.com/escapement-go/escapement/internal/twins"
 	"github.com/escapement-go/escapement/synctestcompat"
 )
 
@@ -19,7 +20,7 @@ func TestDraw(t *testing.T) {
 		"zoo gate Injected", "zoo strict queue Injected",
 	} {
 		t.Run(name, func(t *testing.T) {
-			j := design(t, name).Judge(t)
+			j := design(t, name).Judge(t).(twins.Judge)
 			if s := j.Draw(func(string, int) int { return 0 }); len(s.Steps) != 1 || !j.Fits(s) {
 				t.Errorf("the plainest schedule is %q, Fits = %v", s, j.Fits(s))
 			}
@@ -49,7 +50,7 @@ func TestDraw(t *testing.T) {
 // is taken; and a schedule that is run twice has the same outcome.
 func TestTwins(t *testing.T) {
 	synctestcompat.Require(t)
-	j := design(t, "zoo queue:  Injected").Judge(t)
+	j := design(t, "zoo queue:  Injected").Judge(t).(twins.Judge)
 	rnd := rand.New(rand.NewPCG(2, 2))
 	tw := j.Twins()
 	if len(tw.Laws) != 4 {
@@ -68,7 +69,7 @@ func TestTwins(t *testing.T) {
 			t.Errorf("%s: beside another instance %s, want %s", s, got, want)
 		}
 	}
-	if laws := design(t, "zoo condition Injected").Judge(t).Twins().Laws; laws != nil {
+	if laws := design(t, "zoo condition Injected").Judge(t).(twins.Judge).Twins().Laws; laws != nil {
 		t.Errorf("without an order the laws are %v, want none", laws)
 	}
 }

@@ -5,21 +5,22 @@ import (
 	"sync"
 
 	"github.com/escapement-go/escapement/conformance"
+	"github.com/escapement-go/escapement/internal/verb"
 )
 
 // operations reports what a limiter can do.
 func (f *Funcs) operations(tr Traits) map[conformance.Op]bool {
 	return map[conformance.Op]bool{
-		conformance.OpAcquire: f.enter() != nil,
-		conformance.OpRelease: f.Release != nil && (f.Acquire != nil || f.Lock != nil || f.TryAcquire != nil),
-		conformance.OpTry:     f.TryAcquire != nil && f.Release != nil,
-		conformance.OpDo:      f.Do != nil,
-		opTwoWays:             f.Do != nil && f.enter() != nil && !f.handles(conformance.OpAcquire),
-		conformance.OpCancel:  f.hasContext() && tr.Context != ContextIgnored,
-		opContext:             f.hasContext(),
-		opAgain:               f.again != nil,
-		conformance.OpResize:  f.Resize != nil,
-		conformance.OpStop:    f.Stop != nil,
+		verb.Acquire: f.enter() != nil,
+		verb.Release: f.Release != nil && (f.Acquire != nil || f.Lock != nil || f.TryAcquire != nil),
+		verb.Try:     f.TryAcquire != nil && f.Release != nil,
+		verb.Do:      f.Do != nil,
+		opTwoWays:    f.Do != nil && f.enter() != nil && !f.handles(verb.Acquire),
+		verb.Cancel:  f.hasContext() && tr.Context != ContextIgnored,
+		opContext:    f.hasContext(),
+		opAgain:      f.again != nil,
+		verb.Resize:  f.Resize != nil,
+		verb.Stop:    f.Stop != nil,
 	}
 }
 
@@ -57,14 +58,14 @@ func (f *Funcs) enter() func(ctx context.Context, weight int, run func()) error 
 
 // hasContext reports whether requests are given contexts.
 func (f *Funcs) hasContext() bool {
-	return f.Acquire != nil && f.Release != nil || f.handles(conformance.OpAcquire)
+	return f.Acquire != nil && f.Release != nil || f.handles(verb.Acquire)
 }
 
 // handles reports whether the request of a step with this operation is a handler that gives
 // its slot back by returning, rather than by Release. Handlers take one slot each.
 func (f *Funcs) handles(op conformance.Op) bool {
 	released := f.Release != nil && (f.Acquire != nil || f.Lock != nil)
-	return op == conformance.OpDo || op == conformance.OpAcquire && !released && f.Do != nil
+	return op == verb.Do || op == verb.Acquire && !released && f.Do != nil
 }
 
 // triesOnly reports whether a request can do no more than try.

@@ -8,6 +8,7 @@ import (
 
 	"github.com/escapement-go/escapement/conformance"
 	"github.com/escapement-go/escapement/conformance/internal/model"
+	"github.com/escapement-go/escapement/internal/verb"
 )
 
 // limiters is the model: every correct concurrency limiter with the same traits.
@@ -63,11 +64,11 @@ func newFrame(cfg Config, tr *Traits, t *trace) *frame {
 	for _, g := range t.groups {
 		for _, s := range g.steps {
 			switch {
-			case s.Op == conformance.OpCancel && s.request < 0:
+			case s.Op == verb.Cancel && s.request < 0:
 				gone[s.N] = true
 			case comes(s.Op):
 				q := demand{request: t.requests[s.request], weight: max(1, s.K), at: g.at}
-				q.try = s.Op == conformance.OpTry
+				q.try = s.Op == verb.Try
 				if q.gone = gone[s.N] && !q.try && !f.noCtx; tr.OneAtATime {
 					q.weight = 1
 				}
@@ -183,7 +184,7 @@ func (f *frame) horizon(e model.Event) *horizon {
 			h.hooks = len(f.hooks) - len(slices.DeleteFunc(slices.Clone(f.hooks), before))
 		}
 		for _, s := range g.steps {
-			if s.Op == conformance.OpCancel && s.request >= 0 && f.cancels(s.request) {
+			if s.Op == verb.Cancel && s.request >= 0 && f.cancels(s.request) {
 				h.cancels[s.request] = true
 			}
 		}

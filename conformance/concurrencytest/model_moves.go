@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/escapement-go/escapement/conformance"
+	"github.com/escapement-go/escapement/internal/verb"
 )
 
 // do does a step. What comes of it at once happens here, the rest at some moment of the group.
@@ -21,7 +22,7 @@ func (s *state) do(st *step, w *ways) {
 		w.Open("nobody knows what the limit is")
 	case comes(st.Op) && s.requests[r].panicked != "":
 		w.Open("a request panicked")
-	case st.Op == conformance.OpResize:
+	case st.Op == verb.Resize:
 		s.resize(st.N, w)
 	case st.gives() && !s.demands[r].handler:
 		s.release(r, st.Op, w)
@@ -29,7 +30,7 @@ func (s *state) do(st *step, w *ways) {
 		w.To(s.pends(append(slices.Clip(s.pending), occurrence{releases, r, st.Op})))
 	case comes(st.Op):
 		w.To(s.pends(append(slices.Clip(s.pending), occurrence{arrives, r, st.Op})))
-	case st.Op == conformance.OpCancel && r >= 0 && s.cancels(r):
+	case st.Op == verb.Cancel && r >= 0 && s.cancels(r):
 		w.To(s.pends(append(slices.Clip(s.pending), occurrence{isCancelled, r, st.Op})))
 	default:
 		w.To(s)
@@ -78,7 +79,7 @@ func (s *state) release(r int, op conformance.Op, w *ways) {
 	if s.notes[r]&robbed != 0 {
 		weight = 0
 	}
-	if op != conformance.OpRelease {
+	if op != verb.Release {
 		rule, so = "X-PANIC", hasReleased|hasPanicked
 	}
 	gives := []int{weight}

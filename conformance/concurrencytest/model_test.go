@@ -10,6 +10,7 @@ import (
 	"github.com/escapement-go/escapement/conformance"
 	"github.com/escapement-go/escapement/conformance/internal/model"
 	"github.com/escapement-go/escapement/conformance/internal/suite"
+	"github.com/escapement-go/escapement/internal/verb"
 )
 
 // strictest are the traits under which most is judged.
@@ -34,7 +35,7 @@ func seen(t *testing.T, schedule conformance.Schedule, outcomes string) *trace {
 		g := out.groups[len(out.groups)-1]
 		groupOf[fmt.Sprint(i+1)] = g
 		s := &step{Step: st, request: -1, ended: true}
-		if r, known := ids[st.N]; known && st.Op != conformance.OpResize {
+		if r, known := ids[st.N]; known && st.Op != verb.Resize {
 			s.request = r
 		}
 		if comes(st.Op) {
@@ -42,7 +43,7 @@ func seen(t *testing.T, schedule conformance.Schedule, outcomes string) *trace {
 			ids[st.N] = s.request
 			out.requests = append(out.requests, &request{id: st.N, weight: max(1, st.K)})
 		}
-		if st.Op != conformance.OpIdle {
+		if st.Op != verb.Idle {
 			g.steps = append(g.steps, s)
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/escapement-go/escapement/conformance"
 	"github.com/escapement-go/escapement/conformance/internal/suite"
 	"github.com/escapement-go/escapement/fakeclock"
+	"github.com/escapement-go/escapement/internal/verb"
 )
 
 // run is one run of a schedule.
@@ -161,11 +162,11 @@ func (r *run) crowded(steps []conformance.Step) (yes bool) {
 	})
 	for _, s := range steps {
 		switch s.Op {
-		case conformance.OpAcquire, conformance.OpTry, conformance.OpDo:
+		case verb.Acquire, verb.Try, verb.Do:
 			if free--; free < 0 || waiting > 0 {
 				waiting++
 			}
-		case conformance.OpResize:
+		case verb.Resize:
 			yes = yes || waiting > 0
 		}
 	}
@@ -181,12 +182,12 @@ func (r *run) step(g *group, s conformance.Step) {
 	begun := func() { r.note(func() { g.steps = append(g.steps, done) }) }
 	i, known := r.byID[s.N]
 	switch s.Op {
-	case conformance.OpAcquire, conformance.OpTry, conformance.OpDo:
+	case verb.Acquire, verb.Try, verb.Do:
 		done.request = len(r.out.requests)
 		r.byID[s.N] = done.request
 		begun()
 		r.arrive(done)
-	case conformance.OpCancel:
+	case verb.Cancel:
 		if known {
 			done.request = i
 		} else {
@@ -197,10 +198,10 @@ func (r *run) step(g *group, s conformance.Step) {
 			r.out.requests[i].cancel()
 		}
 		r.finish(done, "")
-	case conformance.OpResize:
+	case verb.Resize:
 		begun()
 		r.finish(done, suite.Catch(func() { r.impl.Resize(s.N) }))
-	case conformance.OpRelease, conformance.OpPanic, conformance.OpExit:
+	case verb.Release, verb.Panic, verb.Exit:
 		switch {
 		case !known:
 			begun()
@@ -274,7 +275,7 @@ func (r *run) arrive(done *step) {
 		}
 	}
 	ask := func() { r.ask(ctx, q, s.Op) }
-	prompt := s.Op == conformance.OpTry
+	prompt := s.Op == verb.Try
 	r.note(func() {
 		prompt = prompt || len(r.out.open(true)) == 0 && len(r.out.open(false)) == 0
 		q.arrived = r.Rec.Mark()
@@ -295,7 +296,7 @@ func (r *run) arrive(done *step) {
 // nothing but a release has to end a wait.
 func (r *run) patient(s conformance.Step) bool {
 	ends := func(s conformance.Step) bool {
-		return s.Op == conformance.OpCancel || s.Op == conformance.OpResize || s.D > 0 || s.K > r.Config().Limit
+		return s.Op == verb.Cancel || s.Op == verb.Resize || s.D > 0 || s.K > r.Config().Limit
 	}
 	return s.N%2 == 0 && s.N < r.own && !slices.ContainsFunc(r.Steps(), ends)
 }
@@ -304,7 +305,7 @@ func (r *run) patient(s conformance.Step) bool {
 // is recovered here, as in a server.
 func (r *run) ask(ctx context.Context, q *request, op conformance.Op) {
 	defer func() {
-		if r.told(q) != conformance.OpPanic {
+		if r.told(q) != verb.Panic {
 			return
 		}
 		if p := recover(); p != nil && p != handlerPanic {
@@ -324,7 +325,7 @@ func (r *run) ask(ctx context.Context, q *request, op conformance.Op) {
 		}
 	})
 	r.note(func() {
-		if q.runs > 0 && (err == nil || q.told == conformance.OpPanic) {
+		if q.runs > 0 && (err == nil || q.told == verb.Panic) {
 			if q.handler && !q.left {
 				q.early = r.Rec.Mark()
 			}
@@ -344,9 +345,9 @@ func (r *run) handle(q *request) {
 	told := <-q.end
 	r.note(func() { q.told = told })
 	switch told {
-	case conformance.OpPanic:
+	case verb.Panic:
 		panic(handlerPanic)
-	case conformance.OpExit:
+	case verb.Exit:
 		runtime.Goexit()
 	}
 }
@@ -360,9 +361,9 @@ func (r *run) told(q *request) (told conformance.Op) {
 // enter asks for slots in the way that the operation says.
 func (r *run) enter(ctx context.Context, q *request, op conformance.Op, admitted func()) error {
 	switch {
-	case op == conformance.OpDo:
+	case op == verb.Do:
 		return r.impl.Do(ctx, admitted)
-	case op != conformance.OpTry:
+	case op != verb.Try:
 		return r.impl.enter()(ctx, q.weight, admitted)
 	case !r.impl.TryAcquire(q.weight):
 		return errTried
@@ -401,7 +402,7 @@ func (r *run) epilogue(at time.Duration) {
 		more = 1 // no two can wait
 	}
 	for i := range limit + more {
-		r.alone(conformance.Step{Op: conformance.OpAcquire, N: r.own + i, At: at})
+		r.alone(conformance.Step{Op: verb.Acquire, N: r.own + i, At: at})
 	}
 	r.drain(at)
 }
@@ -410,7 +411,7 @@ func (r *run) epilogue(at time.Duration) {
 func firstOwn(steps []conformance.Step) int {
 	most := 0
 	for _, s := range steps {
-		if s.Op != conformance.OpResize {
+		if s.Op != verb.Resize {
 			most = max(most, s.N)
 		}
 	}
@@ -425,14 +426,14 @@ func (r *run) drain(at time.Duration) {
 	for again := true; again; {
 		again = false
 		for _, q := range r.open(true) {
-			r.alone(conformance.Step{Op: conformance.OpRelease, N: q.id, At: at})
+			r.alone(conformance.Step{Op: verb.Release, N: q.id, At: at})
 			again = true
 		}
 	}
 	waiting := r.open(false)
 	r.note(func() { r.out.lost = append(r.out.lost, waiting...) })
 	for _, q := range waiting {
-		r.alone(conformance.Step{Op: conformance.OpCancel, N: q.id, At: at})
+		r.alone(conformance.Step{Op: verb.Cancel, N: q.id, At: at})
 	}
 }
 
@@ -440,7 +441,7 @@ func (r *run) drain(at time.Duration) {
 func lastLimit(cfg conformance.Config, steps []conformance.Step) int {
 	limit := cfg.Limit
 	for _, st := range steps {
-		if st.Op == conformance.OpResize {
+		if st.Op == verb.Resize {
 			limit = st.N
 		}
 	}
@@ -463,7 +464,7 @@ func (r *run) leave() {
 		for _, q := range r.open(true) {
 			q.finished = true
 			if q.handler {
-				q.end <- conformance.OpRelease
+				q.end <- verb.Release
 			} else {
 				suite.Start(func() { r.release(q.weight) })
 			}
@@ -478,7 +479,7 @@ const many = 3
 // piles reports whether a schedule can show goroutines that stay, one for each request that is
 // rejected while one runs. Where something is released it does not.
 func piles(s conformance.Schedule) bool {
-	return len(s.Steps) > many && !suite.Has(conformance.OpRelease)(suite.Job{Schedule: s})
+	return len(s.Steps) > many && !suite.Has(verb.Release)(suite.Job{Schedule: s})
 }
 
 // high is a limit that a constructor may refuse.

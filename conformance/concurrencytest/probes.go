@@ -9,11 +9,12 @@ import (
 
 	"github.com/escapement-go/escapement/conformance"
 	"github.com/escapement-go/escapement/conformance/internal/suite"
+	"github.com/escapement-go/escapement/internal/verb"
 )
 
 // Canary proves that the timeout is measured on the clock that the spec says.
 func (c *contract) Canary(s *suite.Suite) string {
-	if !s.Accepts(conformance.OpAcquire) {
+	if !s.Accepts(verb.Acquire) {
 		return "New returned nothing to use: set Acquire or Lock, and Release, or Do; if requests never " +
 			"wait, TryAcquire and Release"
 	}
@@ -69,7 +70,7 @@ func (c *contract) late(st *suite.Stage, move func()) bool {
 // request asks for one slot, calls run and gives the slot back.
 func (f *Funcs) request(ctx context.Context, run func()) error {
 	err := f.enter()(ctx, 1, run)
-	if err == nil && f.Release != nil && !f.handles(conformance.OpAcquire) {
+	if err == nil && f.Release != nil && !f.handles(verb.Acquire) {
 		f.Release(1)
 	}
 	return err
@@ -212,17 +213,17 @@ func (c *contract) race(p *suite.Probe) (skip string) {
 				_ = impl.request(ctx, func() {})
 			})
 		}
-		if p.Accepts(conformance.OpTry) {
+		if p.Accepts(verb.Try) {
 			ops = append(ops, func(int) {
 				if impl.TryAcquire(1) {
 					impl.Release(1)
 				}
 			})
 		}
-		if p.Accepts(conformance.OpDo) {
+		if p.Accepts(verb.Do) {
 			ops = append(ops, func(int) { _ = impl.Do(context.Background(), func() {}) })
 		}
-		if p.Accepts(conformance.OpResize) {
+		if p.Accepts(verb.Resize) {
 			ops = append(ops, func(i int) { impl.Resize(1 + i%3) })
 		}
 		return append(ops, ops...) // each operation also races with itself

@@ -6,6 +6,7 @@ import (
 
 	"github.com/escapement-go/escapement/conformance"
 	"github.com/escapement-go/escapement/conformance/internal/suite"
+	"github.com/escapement-go/escapement/internal/verb"
 )
 
 // reentry calls operations from the hook, once for each way in which a request is rejected.
@@ -51,7 +52,7 @@ func (c *contract) hooked(p *suite.Probe, cfg Config, then func(st *suite.Stage,
 		cfg.OnReject = func() {
 			if within.CompareAndSwap(false, true) {
 				st.Callback(func() {
-					step := conformance.Step{Op: conformance.OpAcquire, At: st.Now()}
+					step := conformance.Step{Op: verb.Acquire, At: st.Now()}
 					st.Rec.Do(step, true, func(*conformance.Done) { impl.fromHook() })
 				})
 				within.Store(false)

@@ -7,8 +7,8 @@ import (
 	"runtime"
 	"sync/atomic"
 
-	"github.com/escapement-go/escapement/conformance"
 	"github.com/escapement-go/escapement/conformance/internal/suite"
+	"github.com/escapement-go/escapement/internal/verb"
 )
 
 // lost looks for requests that wait for ever although slots were released.
@@ -42,7 +42,7 @@ func (c *contract) releasedAt(st *suite.Stage, call int64) (lost *suite.Violatio
 	impl := c.make(st.Plain(), c.traits.many(1, 2))
 	forever, stop := context.WithCancel(context.Background())
 	leave := make(chan struct{})
-	handlers := impl.handles(conformance.OpAcquire)
+	handlers := impl.handles(verb.Acquire)
 	free := func() {
 		if handlers {
 			close(leave)

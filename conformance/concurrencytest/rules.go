@@ -8,6 +8,7 @@ import (
 	"github.com/escapement-go/escapement/conformance"
 	"github.com/escapement-go/escapement/conformance/internal/suite"
 	"github.com/escapement-go/escapement/internal/timeline"
+	"github.com/escapement-go/escapement/internal/verb"
 )
 
 // Rules are the laws of a concurrency limiter. Those that have no Check are guards of the model.
@@ -99,13 +100,13 @@ func (c *contract) Rules() []suite.Rule[Traits, *exam] {
 		},
 		{
 			Rule:  core("CT-RELEASE", "When a request is done, all its slots MUST come free, exactly once."),
-			About: suite.Has(conformance.OpRelease),
+			About: suite.Has(verb.Release),
 		},
 		{
 			Rule: core("CT-OVERREL", "Releasing a slot that nobody holds MUST panic or be ignored, as "+
 				"declared; it MUST NOT block, raise the limit, or release another holder's slot."),
 			Absent: func(s *suite.Suite, tr *Traits) string {
-				absent := !s.Accepts(conformance.OpRelease) || tr.OverRelease == OverReleaseUndefined
+				absent := !s.Accepts(verb.Release) || tr.OverRelease == OverReleaseUndefined
 				return suite.If(absent, noSuchThing)
 			},
 			Declared: []string{"OverRelease"},
@@ -150,8 +151,8 @@ func (c *contract) Rules() []suite.Rule[Traits, *exam] {
 		{
 			Rule: core("CT-RESIZE", "After the limit is lowered nothing may be admitted until enough is "+
 				"released; after it is raised waiters MUST get the new slots at once."),
-			Ops:   []conformance.Op{conformance.OpResize},
-			About: suite.Has(conformance.OpResize),
+			Ops:   []conformance.Op{verb.Resize},
+			About: suite.Has(verb.Resize),
 		},
 		{
 			Rule: extended("CT-HOOK", "The hook MUST be called exactly once for each rejected request; for "+
@@ -173,9 +174,9 @@ func (c *contract) Rules() []suite.Rule[Traits, *exam] {
 		{
 			Rule: core("X-PANIC", "A handler that panics or leaves by runtime.Goexit MUST release its slot."),
 			Absent: func(s *suite.Suite, _ *Traits) string {
-				return suite.If(!s.Accepts(conformance.OpDo), noSuchThing)
+				return suite.If(!s.Accepts(verb.Do), noSuchThing)
 			},
-			About: suite.Has(conformance.OpPanic, conformance.OpExit),
+			About: suite.Has(verb.Panic, verb.Exit),
 		},
 		{
 			Rule: extended("X-REENT", "The hook MUST be able to call every operation: it MUST NOT run under a "+
@@ -207,7 +208,7 @@ func (c *contract) Rules() []suite.Rule[Traits, *exam] {
 // cancels reports whether a context is done at some instant.
 func cancels(s conformance.Schedule) bool {
 	return slices.ContainsFunc(s.Steps, func(st conformance.Step) bool {
-		return st.Op == conformance.OpCancel || st.D > 0 && st.Op != conformance.OpIdle
+		return st.Op == verb.Cancel || st.D > 0 && st.Op != verb.Idle
 	})
 }
 

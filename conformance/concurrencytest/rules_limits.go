@@ -7,6 +7,7 @@ import (
 	"github.com/escapement-go/escapement/conformance"
 	"github.com/escapement-go/escapement/conformance/internal/suite"
 	"github.com/escapement-go/escapement/internal/timeline"
+	"github.com/escapement-go/escapement/internal/verb"
 )
 
 // completed lets a rule that is a guard of the model judge what breaks it before any other, and none but X-CALLS
@@ -28,7 +29,7 @@ func completed(rules []suite.Rule[Traits, *exam]) []suite.Rule[Traits, *exam] {
 // negative reports whether a schedule has a limit below 0.
 func negative(s conformance.Schedule) bool {
 	return slices.ContainsFunc(s.Steps, func(st conformance.Step) bool {
-		return st.Op == conformance.OpResize && st.N < 0
+		return st.Op == verb.Resize && st.N < 0
 	})
 }
 
@@ -51,7 +52,7 @@ func (x *exam) calls() *suite.Violation {
 			case s.unclear() && s.ended: // it may refuse
 			case s.panicked != "":
 				return x.misdone(g, s, "panicked: "+s.panicked)
-			case !s.ended && (s.Op == conformance.OpTry || x.Stuck):
+			case !s.ended && (s.Op == verb.Try || x.Stuck):
 				return x.misdone(g, s, "never returned")
 			}
 		}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/escapement-go/escapement/conformance"
 	"github.com/escapement-go/escapement/conformance/internal/suite"
+	"github.com/escapement-go/escapement/internal/verb"
 )
 
 // overRelease is the family of releases of slots that nobody holds.
@@ -64,7 +65,7 @@ type families struct {
 // Families lists what is explored, in constants.
 func (c *contract) Families(s *suite.Suite) []suite.Family {
 	tr := &c.traits
-	if !s.Accepts(conformance.OpAcquire) {
+	if !s.Accepts(verb.Acquire) {
 		return nil
 	}
 	f := &families{s: s, tr: tr, contexts: tr.contexts(), timeout: tr.Timeout == TimeoutBounded,
@@ -80,10 +81,10 @@ func (c *contract) Families(s *suite.Suite) []suite.Family {
 	if tr.weighs() {
 		f.weights()
 	}
-	if s.Accepts(conformance.OpResize) {
+	if s.Accepts(verb.Resize) {
 		f.resizes()
 	}
-	if s.Accepts(conformance.OpTry) {
+	if s.Accepts(verb.Try) {
 		weights := []int{1, 2}
 		if !tr.weighs() {
 			weights = nil
@@ -91,7 +92,7 @@ func (c *contract) Families(s *suite.Suite) []suite.Family {
 		f.add("try", 2, 2, "1h", plan{weights: weights, depth: 4, try: true})
 	}
 	f.handlers()
-	if s.Accepts(conformance.OpRelease) && tr.OverRelease != 0 && tr.OverRelease != OverReleaseUndefined {
+	if s.Accepts(verb.Release) && tr.OverRelease != 0 && tr.OverRelease != OverReleaseUndefined {
 		f.overReleases(4)
 	}
 	return append(f.out,
@@ -146,7 +147,7 @@ func (f *families) withoutBacklog() {
 	p := plan{depth: 5}
 	f.add("no backlog", 2, 0, "1h", p)
 	p.depth = 4
-	if f.s.Accepts(conformance.OpResize) {
+	if f.s.Accepts(verb.Resize) {
 		p.resize = []int{1, 3}
 		f.add("no backlog and resize", 2, 0, "1h", p)
 		p.resize = nil
@@ -204,7 +205,7 @@ func (f *families) large() (all []conformance.Schedule) {
 	}
 	if f.oversize {
 		all = append(all, f.with(2, 1, "1h", fmt.Sprintf("acquire 1 @0 | acquire 2 %d @0", math.MaxInt))...)
-		if f.s.Accepts(conformance.OpTry) {
+		if f.s.Accepts(verb.Try) {
 			all = append(all, f.with(2, 1, "1h", fmt.Sprintf("acquire 1 @0 | try 2 %d @0", math.MaxInt))...)
 		}
 	}
@@ -226,8 +227,8 @@ func (f *families) resizes() {
 		}
 		f.add("resize and weights", 2, 3, "1h", plan{weights: weights, depth: 4, resize: []int{1, 3}})
 	}
-	if f.s.Accepts(conformance.OpTry) {
-		f.add("resize and try", 2, 2, "1h", plan{enter: conformance.OpTry, depth: 4, resize: []int{1, 3}})
+	if f.s.Accepts(verb.Try) {
+		f.add("resize and try", 2, 2, "1h", plan{enter: verb.Try, depth: 4, resize: []int{1, 3}})
 	}
 }
 
@@ -236,8 +237,8 @@ func (f *families) overReleases(depth int) {
 	f.add(overRelease, 1, 1, "1h", plan{depth: depth, over: true})
 	if f.s.Accepts(opAgain) {
 		f.add(overRelease, 1, 1, "1h", plan{depth: depth + 1, over: true, again: true})
-		if f.s.Accepts(conformance.OpTry) {
-			f.add(overRelease, 1, 1, "1h", plan{enter: conformance.OpTry, depth: depth + 1, over: true, again: true})
+		if f.s.Accepts(verb.Try) {
+			f.add(overRelease, 1, 1, "1h", plan{enter: verb.Try, depth: depth + 1, over: true, again: true})
 		}
 	}
 }
@@ -250,7 +251,7 @@ func (f *families) nothing() (all []conformance.Schedule) {
 		"acquire 1 @0 | resize 0 @0 | acquire 2 @0 | acquire 3 @0", "acquire 1 @0 | resize 0 @0 | release 1 @0",
 		onesTurn+" | resize 0 @0 | release 1 @0", onesTurn+" | resize 0 @0 | release 1 @0 | resize 1 @0",
 		onesTurn+" | acquire 3 @0 | resize 0 @0 | release 1 @0 | resize 2 @0 | release 2 @0")
-	if f.s.Accepts(conformance.OpTry) {
+	if f.s.Accepts(verb.Try) {
 		add("resize 0 @0 | try 1 @0", "try 1 @0 | resize 0 @0 | release 1 @0 | try 2 @0 | resize 1 @0 | try 3 @0")
 	}
 	if f.contexts {
@@ -261,7 +262,7 @@ func (f *families) nothing() (all []conformance.Schedule) {
 
 // negative are limits that mean nothing.
 func (f *families) negative() []conformance.Schedule {
-	if !f.s.Accepts(conformance.OpResize) {
+	if !f.s.Accepts(verb.Resize) {
 		return nil
 	}
 	return f.with(1, 5, "1h", "resize -1 @0", onesTurn+" | resize -1 @0 | release 1 @0")
@@ -269,20 +270,20 @@ func (f *families) negative() []conformance.Schedule {
 
 // handlers give their slots back by returning.
 func (f *families) handlers() {
-	if f.s.Accepts(conformance.OpDo) {
-		f.add("handlers", 1, 1, "1h", plan{enter: conformance.OpDo, depth: 5,
-			ends: []conformance.Op{conformance.OpPanic, conformance.OpExit}})
+	if f.s.Accepts(verb.Do) {
+		f.add("handlers", 1, 1, "1h", plan{enter: verb.Do, depth: 5,
+			ends: []conformance.Op{verb.Panic, verb.Exit}})
 	}
 	if !f.s.Accepts(opTwoWays) {
 		return
 	}
-	f.add("handlers without a backlog", 1, 0, "1h", plan{enter: conformance.OpDo, depth: 3})
+	f.add("handlers without a backlog", 1, 0, "1h", plan{enter: verb.Do, depth: 3})
 	if f.contexts {
-		f.add("handlers and contexts", 1, 2, "1h", plan{enter: conformance.OpDo, depth: 4,
+		f.add("handlers and contexts", 1, 2, "1h", plan{enter: verb.Do, depth: 4,
 			cancel: true, early: true, running: true})
 	}
 	if f.timeout {
-		f.add("handlers and a timeout", 1, 1, "100ms", plan{enter: conformance.OpDo, gaps: halves, depth: 3,
+		f.add("handlers and a timeout", 1, 1, "100ms", plan{enter: verb.Do, gaps: halves, depth: 3,
 			later: true})
 	}
 }
@@ -303,7 +304,7 @@ func (f *families) scenarios() []conformance.Schedule {
 		if f.timeout {
 			add(3, 5, "100ms", waiting+" | idle 60ms")
 		}
-		if f.s.Accepts(conformance.OpResize) {
+		if f.s.Accepts(verb.Resize) {
 			const heavy = " | acquire 2 3 @0 | acquire 3 @0 | resize 2 @0"
 			add(3, 5, "1h", waiting+" | resize 6 @60ms")
 			add(3, 5, "1h", "acquire 1 @0"+heavy)
@@ -313,7 +314,7 @@ func (f *families) scenarios() []conformance.Schedule {
 		}
 	}
 	f.turnedAway(add)
-	if f.s.Accepts(conformance.OpResize) {
+	if f.s.Accepts(verb.Resize) {
 		const five = "acquire 1 @0 | acquire 2 @0 | acquire 3 @0 | acquire 4 @0 | acquire 5 @0"
 		add(3, 5, "1h", five+" | resize 1 @0 | release 1 @0 | release 2 @0 | release 3 @0 | resize 3 @0")
 		add(3, 5, "1h", five+" | resize 1 @0 | resize 2 @0 | resize 3 @0 | release 1 @0 | resize 4 @0")
@@ -336,7 +337,7 @@ func (f *families) turnedAway(add func(limit, backlog int, timeout, steps string
 	if f.contexts {
 		comes = append(comes, "cancel 4 @0 | acquire 4 @0")
 	}
-	if f.s.Accepts(conformance.OpTry) {
+	if f.s.Accepts(verb.Try) {
 		comes = append(comes, "try 4 @0")
 	}
 	if f.tr.weighs() && f.oversize {
@@ -371,10 +372,10 @@ func (f *families) longQueues() []conformance.Schedule {
 	for _, limit := range []int{1, 3} {
 		s := conformance.Schedule{Config: f.tr.bounded(limit, 40, "1h")}
 		for i := range 40 {
-			s.Steps = append(s.Steps, conformance.Step{Op: conformance.OpAcquire, N: i + 1, At: time.Duration(i)})
+			s.Steps = append(s.Steps, conformance.Step{Op: verb.Acquire, N: i + 1, At: time.Duration(i)})
 		}
 		for i := range 40 {
-			s.Steps = append(s.Steps, conformance.Step{Op: conformance.OpRelease, N: i + 1, At: time.Duration(40 + i)})
+			s.Steps = append(s.Steps, conformance.Step{Op: verb.Release, N: i + 1, At: time.Duration(40 + i)})
 		}
 		out = append(out, s)
 	}
@@ -387,8 +388,8 @@ const often = 24
 // cancelsBefore reports whether a context is cancelled before its request comes.
 func cancelsBefore(s conformance.Schedule) bool {
 	for i, st := range s.Steps {
-		if st.Op == conformance.OpCancel && slices.ContainsFunc(s.Steps[i:], func(o conformance.Step) bool {
-			return o.N == st.N && (o.Op == conformance.OpAcquire || o.Op == conformance.OpDo)
+		if st.Op == verb.Cancel && slices.ContainsFunc(s.Steps[i:], func(o conformance.Step) bool {
+			return o.N == st.N && (o.Op == verb.Acquire || o.Op == verb.Do)
 		}) {
 			return true
 		}

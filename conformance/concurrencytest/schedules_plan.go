@@ -8,6 +8,7 @@ import (
 	"github.com/escapement-go/escapement/conformance"
 	"github.com/escapement-go/escapement/conformance/internal/model"
 	"github.com/escapement-go/escapement/conformance/internal/suite"
+	"github.com/escapement-go/escapement/internal/verb"
 )
 
 // plan describes a part of the exploration: every schedule of such steps. Requests are
@@ -35,7 +36,7 @@ const nobody = 9
 
 // schedules lists every schedule of the plan, of up to its depth.
 func (p plan) schedules(tr *Traits) []conformance.Schedule {
-	p.enter = cmp.Or(p.enter, conformance.OpAcquire)
+	p.enter = cmp.Or(p.enter, verb.Acquire)
 	if p.weights == nil {
 		p.weights = []int{0}
 	}
@@ -51,7 +52,7 @@ func (p plan) schedules(tr *Traits) []conformance.Schedule {
 		if len(steps) > 0 {
 			out = append(out, conformance.Schedule{Config: p.cfg, Steps: slices.Clone(steps)})
 			if last := steps[len(steps)-1]; p.later {
-				idle := conformance.Step{Op: conformance.OpIdle, D: suite.Wait, At: last.At + suite.Wait}
+				idle := conformance.Step{Op: verb.Idle, D: suite.Wait, At: last.At + suite.Wait}
 				out = append(out, conformance.Schedule{Config: p.cfg, Steps: append(slices.Clone(steps), idle)})
 			}
 		}
@@ -97,10 +98,10 @@ func (p plan) after(traits *Traits, steps []conformance.Step, at time.Duration) 
 			r = len(tr.requests)
 			tr.requests = append(tr.requests, &request{id: st.N})
 			pos.index[st.N] = r
-		case st.Op == conformance.OpCancel && !known:
+		case st.Op == verb.Cancel && !known:
 			pos.early[st.N] = true
 			r = -1
-		case st.Op == conformance.OpRelease && !known:
+		case st.Op == verb.Release && !known:
 			continue
 		}
 		g.steps = []*step{{Step: st, request: r}}
@@ -117,22 +118,22 @@ func (p plan) next(traits *Traits, steps []conformance.Step, at time.Duration) [
 	out, id := p.ending(pos)
 	out = append(out, p.coming(pos, id)...)
 	if p.early && !pos.early[id] {
-		out = append(out, conformance.Step{Op: conformance.OpCancel, N: id})
+		out = append(out, conformance.Step{Op: verb.Cancel, N: id})
 	}
 	for _, n := range p.resize {
 		// It is open what becomes of a request that waits for more slots than a lowered
 		// limit has.
 		if !pos.waitsForMore(n) {
-			out = append(out, conformance.Step{Op: conformance.OpResize, N: n})
+			out = append(out, conformance.Step{Op: verb.Resize, N: n})
 		}
 	}
 	if p.over && !slices.ContainsFunc(steps, func(s conformance.Step) bool { return s.N == nobody }) {
-		released := func(s conformance.Step) bool { return s.Op == conformance.OpRelease }
+		released := func(s conformance.Step) bool { return s.Op == verb.Release }
 		switch used := pos.used; {
 		case used == 0, p.again && slices.ContainsFunc(steps, released):
-			out = append(out, conformance.Step{Op: conformance.OpRelease, N: nobody})
+			out = append(out, conformance.Step{Op: verb.Release, N: nobody})
 		case traits.OverRelease == OverReleasePanics && traits.weighs():
-			out = append(out, conformance.Step{Op: conformance.OpRelease, N: nobody, K: used + 1})
+			out = append(out, conformance.Step{Op: verb.Release, N: nobody, K: used + 1})
 		}
 	}
 	return out
@@ -158,16 +159,16 @@ func (p plan) ending(pos *position) (out []conformance.Step, next int) {
 		}
 		switch pos.fates[r] {
 		case fateRuns:
-			out = append(out, conformance.Step{Op: conformance.OpRelease, N: id})
+			out = append(out, conformance.Step{Op: verb.Release, N: id})
 			for _, end := range p.ends {
 				out = append(out, conformance.Step{Op: end, N: id})
 			}
 			if p.running {
-				out = append(out, conformance.Step{Op: conformance.OpCancel, N: id})
+				out = append(out, conformance.Step{Op: verb.Cancel, N: id})
 			}
 		case fateWaits:
 			if p.cancel {
-				out = append(out, conformance.Step{Op: conformance.OpCancel, N: id})
+				out = append(out, conformance.Step{Op: verb.Cancel, N: id})
 			}
 		}
 	}
@@ -185,7 +186,7 @@ func (p plan) coming(pos *position, id int) []conformance.Step {
 		}
 		out = append(out, conformance.Step{Op: p.enter, N: id, K: k})
 		if p.try {
-			out = append(out, conformance.Step{Op: conformance.OpTry, N: id, K: k})
+			out = append(out, conformance.Step{Op: verb.Try, N: id, K: k})
 		}
 		if p.deadline > 0 {
 			out = append(out, conformance.Step{Op: p.enter, N: id, K: k, D: p.deadline})

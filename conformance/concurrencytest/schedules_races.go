@@ -3,6 +3,7 @@ package concurrencytest
 import (
 	"github.com/escapement-go/escapement/conformance"
 	"github.com/escapement-go/escapement/conformance/internal/suite"
+	"github.com/escapement-go/escapement/internal/verb"
 )
 
 // races are schedules in which a slot comes free, or is asked for, at the instant at which a
@@ -16,7 +17,7 @@ func (f *families) races() []conformance.Schedule {
 	if f.tr.weighs() {
 		out = append(out, f.heavyTies()...)
 	}
-	if f.s.Accepts(conformance.OpResize) && f.contexts {
+	if f.s.Accepts(verb.Resize) && f.contexts {
 		out = append(out, f.with(1, 2, "1h", onesTurn+" | resize 2 @0 | cancel 2 @0~")...)
 	}
 	return out
@@ -56,10 +57,10 @@ func (f *families) ties(backlog int) []conformance.Schedule {
 			onesTurn+" | release 1 @100ms~ | cancel 2 @100ms~",
 			"acquire 1 @0 | acquire 2 100ms @0 | release 1 @100ms~")
 	}
-	if f.s.Accepts(conformance.OpTry) { // 2 is woken, and finds that the slot is gone
+	if f.s.Accepts(verb.Try) { // 2 is woken, and finds that the slot is gone
 		texts = append(texts, onesTurn+" | release 1 @50ms | try 3 @50ms~ | release 3 @200ms")
 	}
-	if f.s.Accepts(conformance.OpResize) {
+	if f.s.Accepts(verb.Resize) {
 		texts = append(texts, onesTurn+" | resize 2 @100ms~")
 	}
 	return f.with(1, backlog, "100ms", texts...)
@@ -83,7 +84,7 @@ func (f *families) atOnce(backlog int) []conformance.Schedule {
 			"acquire 1 @0 | acquire 2 100ms @0 | release 1 @100ms~",
 			"acquire 1 @0 | acquire 2 100ms @0 | acquire 3 @0 | release 1 @100ms~")
 	}
-	if f.s.Accepts(conformance.OpDo) {
+	if f.s.Accepts(verb.Do) {
 		texts = append(texts, "do 1 @0 | do 2 @0 | release 1 @0 | do 3 @0~")
 		if f.contexts {
 			texts = append(texts, "do 1 @0 | do 2 @0 | release 1 @0 | cancel 2 @0~")
@@ -103,7 +104,7 @@ func (f *families) heavyTies() []conformance.Schedule {
 		out = append(out, f.with(3, 2, "100ms",
 			"acquire 1 3 @0 | acquire 2 2 @0 | acquire 3 3 @50ms | release 1 @100ms~")...)
 	}
-	if f.s.Accepts(conformance.OpResize) { // which may reject 2
+	if f.s.Accepts(verb.Resize) { // which may reject 2
 		const full = "acquire 1 3 @0 | acquire 2 3 @0 | acquire 3 @0"
 		if f.contexts {
 			out = append(out, f.with(3, 1, "1h", full+" | cancel 2 @0 | resize 2 @0~")...)

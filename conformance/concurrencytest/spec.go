@@ -31,6 +31,7 @@ import (
 	"github.com/escapement-go/escapement/conformance"
 	"github.com/escapement-go/escapement/conformance/internal/inside"
 	"github.com/escapement-go/escapement/conformance/internal/suite"
+	"github.com/escapement-go/escapement/internal/verb"
 	"github.com/escapement-go/escapement/synctestcompat"
 )
 
@@ -171,7 +172,7 @@ func newContract(spec Spec) *contract { return &contract{spec: spec, traits: spe
 // Profile names the contract.
 func (c *contract) Profile() suite.Profile {
 	// Slots may end with a function, and handlers as they are told to.
-	anyhow := []conformance.Op{conformance.OpRelease, conformance.OpPanic, conformance.OpExit}
+	anyhow := []conformance.Op{verb.Release, verb.Panic, verb.Exit}
 	return suite.Profile{Kind: "concurrency", Package: "concurrencytest", Anyhow: anyhow,
 		Asleep: "If a waiter is meant to hold a lock meanwhile, declare " +
 			"concurrencytest.Traits{HoldsLockWhileWaiting: true}: what happens while one waits is judged " +
@@ -204,7 +205,7 @@ func (c *contract) Learn(s *suite.Suite) map[conformance.Op]bool {
 	c.suite, c.traits = s, c.spec.Traits
 	f := c.sample(s)
 	c.triesOnly = f.triesOnly()
-	c.traits.OneAtATime = c.traits.OneAtATime || f.handles(conformance.OpAcquire)
+	c.traits.OneAtATime = c.traits.OneAtATime || f.handles(verb.Acquire)
 	if c.triesOnly { // nothing waits, and hooks are for those who do not merely try
 		c.traits.Backlog, c.traits.Hook = BacklogNone, HookNone
 	}
@@ -212,7 +213,7 @@ func (c *contract) Learn(s *suite.Suite) map[conformance.Op]bool {
 	if !ops[opContext] {
 		c.traits.Context = ContextIgnored
 	}
-	if c.traits.Backlog == 0 && ops[conformance.OpAcquire] {
+	if c.traits.Backlog == 0 && ops[verb.Acquire] {
 		c.traits.HoldsLockWhileWaiting = c.traits.HoldsLockWhileWaiting || c.asleep(s)
 		if c.observeBacklog(s) == BacklogNone {
 			c.traits.Backlog = BacklogNone // then nothing waits, which most rules must know

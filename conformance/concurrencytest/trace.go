@@ -9,6 +9,7 @@ import (
 
 	"github.com/escapement-go/escapement/conformance"
 	"github.com/escapement-go/escapement/conformance/internal/suite"
+	"github.com/escapement-go/escapement/internal/verb"
 )
 
 // trace is what was done to a concurrency limiter and what came of it. It is the detail of a
@@ -46,19 +47,19 @@ type step struct {
 }
 
 // releasesNothing reports whether nobody held what the step released.
-func (s *step) releasesNothing() bool { return s.Op == conformance.OpRelease && s.request < 0 }
+func (s *step) releasesNothing() bool { return s.Op == verb.Release && s.request < 0 }
 
 // gives reports whether the step gives slots back that its request holds.
 func (s *step) gives() bool {
 	return s.request >= 0 && slices.Contains([]conformance.Op{
-		conformance.OpRelease, conformance.OpPanic, conformance.OpExit,
+		verb.Release, verb.Panic, verb.Exit,
 	}, s.Op)
 }
 
 // unclear reports whether the step sets a limit that means nothing, or refuses to have none run: who
 // knows what the limit is then.
 func (s *step) unclear() bool {
-	return s.Op == conformance.OpResize && (s.N < 0 || s.N == 0 && s.panicked != "")
+	return s.Op == verb.Resize && (s.N < 0 || s.N == 0 && s.panicked != "")
 }
 
 // request is what became of an acquire, a try or a do.
@@ -160,7 +161,7 @@ func (t *trace) done(groups int) []conformance.Done {
 
 // comes reports whether an operation is a request.
 func comes(op conformance.Op) bool {
-	return op == conformance.OpAcquire || op == conformance.OpTry || op == conformance.OpDo
+	return op == verb.Acquire || op == verb.Try || op == verb.Do
 }
 
 // decisions are what became of a schedule's requests, and when.

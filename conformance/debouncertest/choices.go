@@ -3,9 +3,9 @@ package debouncertest
 import (
 	"slices"
 
-	"github.com/escapement-go/escapement/conformance"
 	"github.com/escapement-go/escapement/conformance/internal/edge"
 	"github.com/escapement-go/escapement/conformance/internal/suite"
+	"github.com/escapement-go/escapement/internal/verb"
 )
 
 // Declare goes on as if t had been declared.
@@ -84,7 +84,7 @@ func (o observer) ofOperations() []suite.Choice {
 				"due callbacks may start after Cancel", "if it reports true, nothing runs for what it cancelled",
 				"nothing starts after Cancel",
 			},
-			Needless: o.without(conformance.OpCancel), Observe: o.cancelBarrier,
+			Needless: o.without(verb.Cancel), Observe: o.cancelBarrier,
 			Set: func(v int) { tr.CancelBarrier = CancelBarrier(v) },
 		},
 		{
@@ -95,14 +95,14 @@ func (o observer) ofOperations() []suite.Choice {
 				"the next event begins a burst", "nothing fires again", "the burst goes on without the " +
 					"cancelled events",
 			},
-			Needless: o.without(conformance.OpCancel), Observe: o.afterCancel,
+			Needless: o.without(verb.Cancel), Observe: o.afterCancel,
 			Set: func(v int) { tr.AfterCancel = AfterCancel(v) },
 		},
 		{
 			Name: "StopPending", Declared: int(tr.StopPending),
 			Values:   []string{"StopDrops", "StopFlushes"},
 			Means:    []string{"pending events are discarded", "pending events fire"},
-			Needless: o.without(conformance.OpStop), Observe: o.stopPending,
+			Needless: o.without(verb.Stop), Observe: o.stopPending,
 			Set: func(v int) { tr.StopPending = StopPending(v) },
 		},
 	}

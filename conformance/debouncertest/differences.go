@@ -6,6 +6,7 @@ import (
 
 	"github.com/escapement-go/escapement/conformance"
 	"github.com/escapement-go/escapement/conformance/internal/edge"
+	"github.com/escapement-go/escapement/internal/verb"
 )
 
 // difference compares a run with the model, in each reading of what is configured.
@@ -43,7 +44,7 @@ func (x *exam) boundLeads(found *edge.Finding) {
 			continue
 		}
 		for _, s := range x.Schedule.Steps {
-			if s.Op == conformance.OpCall && s.N == f.Value && s.At == f.Began.At {
+			if s.Op == verb.Call && s.N == f.Value && s.At == f.Began.At {
 				found.Because = text("call %d is not the first of its burst, which a fire of the bound does "+
 					"not end; ", s.N) +
 					found.Because
@@ -86,9 +87,9 @@ func (x *exam) edgeRule(want []edge.Fire, i int, got *conformance.Fire) string {
 	}
 	for _, d := range x.Done {
 		switch {
-		case d.Op == conformance.OpClose:
+		case d.Op == verb.Close:
 			return "DB-CLOSE"
-		case d.Op == conformance.OpStop && d.Began.At <= at && (got == nil || d.Began.Seq < got.Began.Seq):
+		case d.Op == verb.Stop && d.Began.At <= at && (got == nil || d.Began.Seq < got.Began.Seq):
 			return "DB-STOP"
 		}
 	}
@@ -137,7 +138,7 @@ func missingEdge(w *edge.Fire) string {
 // unwanted is the rule that the i-th fire breaks, which nothing wanted at that instant.
 func (x *exam) unwanted(want []edge.Fire, i int, at time.Duration) string {
 	for _, s := range x.Schedule.Steps {
-		if s.Op == conformance.OpCall && s.At == at {
+		if s.Op == verb.Call && s.At == at {
 			return "DB-LEAD1" // at an event that is not the first of its burst
 		}
 	}

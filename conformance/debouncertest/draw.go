@@ -6,6 +6,8 @@ import (
 
 	"github.com/escapement-go/escapement/conformance"
 	"github.com/escapement-go/escapement/conformance/internal/suite"
+	"github.com/escapement-go/escapement/internal/twins"
+	"github.com/escapement-go/escapement/internal/verb"
 )
 
 // Draw draws calls in bursts, after long idle times, at deadlines and one nanosecond
@@ -13,7 +15,7 @@ import (
 // fire, and at the same instant as one. Each schedule has one of the configurations that
 // the implementation declares.
 func (c *contract) Draw(s *suite.Suite, pick suite.Pick) conformance.Schedule {
-	ops := append([]conformance.Op{conformance.OpCall, conformance.OpCall, conformance.OpCall}, others(s)...)
+	ops := append([]conformance.Op{verb.Call, verb.Call, verb.Call}, others(s)...)
 	cfg := suite.OneOf(pick, "config", suite.OneOf(pick, "kind", c.drawn(s)))
 	if cfg.Busy > 0 || cfg.Inside != "" {
 		return suite.DrawBusy(pick, cfg, cfg.Wait, ops)
@@ -24,7 +26,7 @@ func (c *contract) Draw(s *suite.Suite, pick suite.Pick) conformance.Schedule {
 	calls, stopped, raced := 0, false, false
 	// The last gap is to the deadline of the newest call.
 	for i, m := range suite.Moves(pick, ops, len(gaps)+1, 2*cfg.Wait, 0) {
-		if stopped && m.Op != conformance.OpCall && m.Op != conformance.OpStop {
+		if stopped && m.Op != verb.Call && m.Op != verb.Stop {
 			continue
 		}
 		due := last + cfg.Wait
@@ -41,14 +43,14 @@ func (c *contract) Draw(s *suite.Suite, pick suite.Pick) conformance.Schedule {
 		// A racing step must be the first at a deadline, and none may be due before it.
 		first := calls > 0 && at == due && at > out.Steps[len(out.Steps)-1].At
 		first = first && (cfg.MaxWait == 0 || at-out.Steps[0].At <= cfg.MaxWait) // no bound has passed
-		if m.Race && cfg.Wait > 0 && first && m.Op != conformance.OpPending && !raced {
+		if m.Race && cfg.Wait > 0 && first && m.Op != verb.Pending && !raced {
 			st.Racing, raced = true, true
 		}
-		if m.Op == conformance.OpCall {
+		if m.Op == verb.Call {
 			calls++
 			st.N, last = calls, at
 		}
-		stopped = stopped || m.Op == conformance.OpStop
+		stopped = stopped || m.Op == verb.Stop
 		out.Steps = append(out.Steps, st)
 	}
 	return out
@@ -56,7 +58,7 @@ func (c *contract) Draw(s *suite.Suite, pick suite.Pick) conformance.Schedule {
 
 // others are the operations of drawn schedules besides calls.
 func others(s *suite.Suite) []conformance.Op {
-	return s.Supported(conformance.OpCancel, conformance.OpFlush, conformance.OpPending, conformance.OpStop)
+	return s.Supported(verb.Cancel, verb.Flush, verb.Pending, verb.Stop)
 }
 
 // gapsOf are the gaps at which the deadlines of a configuration are met, or just missed.
@@ -101,7 +103,7 @@ func (c *contract) drawnTrailing(s *suite.Suite) [][]conformance.Config {
 		kinds = append(kinds, each("maxwait", "250ms", "100ms", "1s"))
 	}
 	if s.Bubble && traits.Reentrancy != ReentrancyForbidden {
-		inside := []string{string(conformance.OpCall)}
+		inside := []string{string(verb.Call)}
 		for _, op := range others(s) {
 			inside = append(inside, string(op))
 		}
@@ -161,20 +163,20 @@ func (c *contract) Fits(s *suite.Suite, schedule conformance.Schedule) bool {
 		!slices.Contains(c.spec.Traits.Edges, edges) {
 		return false
 	}
-	stop := slices.IndexFunc(schedule.Steps, func(st conformance.Step) bool { return st.Op == conformance.OpStop })
+	stop := slices.IndexFunc(schedule.Steps, func(st conformance.Step) bool { return st.Op == verb.Stop })
 	return stop < 0 || !slices.ContainsFunc(schedule.Steps[stop:], func(st conformance.Step) bool {
-		return st.Op != conformance.OpStop && st.Op != conformance.OpCall
+		return st.Op != verb.Stop && st.Op != verb.Call
 	})
 }
 
 // Twins puts the laws that compare two runs to a debouncer.
-func (c *contract) Twins(s *suite.Suite) conformance.Twins {
+func (c *contract) Twins(s *suite.Suite) twins.Terms {
 	traits := c.spec.Traits
-	ops := append([]conformance.Op{conformance.OpCall, conformance.OpCall}, s.Supported(conformance.OpFlush)...)
+	ops := append([]conformance.Op{verb.Call, verb.Call}, s.Supported(verb.Flush)...)
 	if traits.AfterCancel != CancelFinal {
-		ops = append(ops, s.Supported(conformance.OpCancel)...)
+		ops = append(ops, s.Supported(verb.Cancel)...)
 	}
-	tw := conformance.Twins{
+	tw := twins.Terms{
 		Laws:     []string{"X-REPLAY", "X-SHIFT", "X-SCALE", "X-RENAME", "X-ISO", "X-EVICT", "DB-CONCAT"},
 		Nameless: traits.Payload == NoPayload,
 		Long:     func(cfg conformance.Config) time.Duration { return 100_000 * cfg.Wait },
@@ -189,8 +191,8 @@ func (c *contract) Twins(s *suite.Suite) conformance.Twins {
 		}
 		tw.Configs = append(tw.Configs, cfg)
 	}
-	if s.Accepts(conformance.OpPending) {
-		tw.Question = conformance.OpPending
+	if s.Accepts(verb.Pending) {
+		tw.Question = verb.Pending
 		tw.Laws = append(tw.Laws, "X-QUERY")
 	}
 	if !slices.Contains(traits.Edges, Leading) && traits.Payload != NoPayload {

@@ -4,8 +4,9 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"github.com/escapement-go/escapement/conformance"
 	"github.com/escapement-go/escapement/internal/prove"
+	"github.com/escapement-go/escapement/internal/twins"
+	"github.com/escapement-go/escapement/internal/verb"
 	"github.com/escapement-go/escapement/internal/zoo/debouncer"
 	"github.com/escapement-go/escapement/synctestcompat"
 )
@@ -18,7 +19,7 @@ func TestDraw(t *testing.T) {
 	each := prove.Number(5, 15, 60, 600)
 	fits := 0
 	for _, d := range debouncer.Designs() {
-		j := d.Spec.Judge(t)
+		j := d.Spec.Judge(t).(twins.Judge)
 		for range each {
 			s := j.Draw(pick)
 			for _, v := range j.Run(s) {
@@ -45,12 +46,12 @@ func TestDraw(t *testing.T) {
 // The same choices make the same schedule, and the plainest choices a plain one.
 func TestDraw_plainest(t *testing.T) {
 	synctestcompat.Require(t)
-	j := debouncer.Designs()[0].Spec.Judge(t)
+	j := debouncer.Designs()[0].Spec.Judge(t).(twins.Judge)
 	s := j.Draw(func(string, int) int { return 0 })
 	if got, want := s.String(), "wait=100ms | call 1 @0"; got != want {
 		t.Errorf("the plainest schedule is %q, want %q", got, want)
 	}
-	if s.Config.Given() != 1 || s.Steps[0].Op != conformance.OpCall || !j.Fits(s) {
+	if s.Config.Given() != 1 || s.Steps[0].Op != verb.Call || !j.Fits(s) {
 		t.Errorf("%s: want one call that fits", s)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/escapement-go/escapement/conformance"
 	"github.com/escapement-go/escapement/conformance/internal/edge"
 	"github.com/escapement-go/escapement/conformance/internal/suite"
+	"github.com/escapement-go/escapement/internal/verb"
 )
 
 // model is what a debouncer with edges or a bound must do in a run: what fires, and the
@@ -191,7 +192,7 @@ func (m *state) do(d *conformance.Done) {
 	// A callback that does it may be that of what waits.
 	if m.waits && !m.overdue && at == now && !d.Inside {
 		ways := 2
-		if m.bounded && d.Op == conformance.OpCall && m.traits.MaxWait == MaxWaitFromFire {
+		if m.bounded && d.Op == verb.Call && m.traits.MaxWait == MaxWaitFromFire {
 			ways = 3
 		}
 		way := m.path.either(ways)
@@ -204,19 +205,19 @@ func (m *state) do(d *conformance.Done) {
 		m.finish()
 	}
 	switch d.Op {
-	case conformance.OpCall:
+	case verb.Call:
 		if m.call(d.N, now); fires && m.waits {
 			m.fire(now, edge.Bound)
 		}
-	case conformance.OpPending:
+	case verb.Pending:
 		m.asked(d.Began.Seq, now)
-	case conformance.OpCancel:
+	case verb.Cancel:
 		m.cancel(now)
-	case conformance.OpStop:
+	case verb.Stop:
 		m.stop(now)
-	case conformance.OpClose:
+	case verb.Close:
 		m.close(now)
-	case conformance.OpFlush:
+	case verb.Flush:
 		m.flush(now)
 	}
 }

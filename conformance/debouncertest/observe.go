@@ -9,6 +9,7 @@ import (
 	"github.com/escapement-go/escapement/conformance"
 	"github.com/escapement-go/escapement/conformance/internal/edge"
 	"github.com/escapement-go/escapement/conformance/internal/suite"
+	"github.com/escapement-go/escapement/internal/verb"
 )
 
 // observer tries an implementation. A result of 0 means that nothing fits, or that nothing was
@@ -214,7 +215,7 @@ func (o observer) stopPending() int {
 
 // stopBarrier tries a stop that meets the deadline, and one behind a callback.
 func (o observer) stopBarrier() int {
-	if !o.Accepts(conformance.OpStop) || o.traits.StopPending != StopDrops || o.noTrailing() {
+	if !o.Accepts(verb.Stop) || o.traits.StopPending != StopDrops || o.noTrailing() {
 		return 0
 	}
 	seen := o.tried("wait=100ms | call 1 @0 | stop @100ms~", conformance.OrderHeld)
@@ -307,7 +308,7 @@ func (o observer) maxWait() int {
 
 // afterFlush brings an event soon after a flush that has fired.
 func (o observer) afterFlush() int {
-	if !o.Accepts(conformance.OpFlush) || !slices.Contains(o.traits.Edges, LeadingAndTrailing) {
+	if !o.Accepts(verb.Flush) || !slices.Contains(o.traits.Edges, LeadingAndTrailing) {
 		return 0
 	}
 	rec := o.settled("wait=100ms edges=both | call 1 @0 | call 2 @10ms | flush @20ms | call 3 @30ms")
@@ -350,8 +351,8 @@ func (o observer) reentrancy() int {
 	if o.Bubble && len(o.TryText(cfg+" busy=250ms | call 1 @0 | call 2 @100ms", conformance.OrderSettled)) == 0 {
 		return int(ReentrancyForbidden) // a method that waits for the callback holds up everything
 	}
-	for _, op := range o.Supported(conformance.OpCall, conformance.OpCancel, conformance.OpFlush,
-		conformance.OpPending, conformance.OpStop, conformance.OpClose) {
+	for _, op := range o.Supported(verb.Call, verb.Cancel, verb.Flush,
+		verb.Pending, verb.Stop, verb.Close) {
 		texts := []string{cfg + " inside=" + string(op) + " | call 1 @0"}
 		if slices.Contains(o.traits.Edges, LeadingAndTrailing) {
 			texts = append(texts, "wait=100ms edges=both inside="+string(op)+" insiderun=2 | call 1 @0 | call 2 @1ns")
@@ -367,7 +368,7 @@ func (o observer) reentrancy() int {
 }
 
 func (o observer) closeFlush() int {
-	if !o.Accepts(conformance.OpClose) || o.noTrailing() {
+	if !o.Accepts(verb.Close) || o.noTrailing() {
 		return 0
 	}
 	rec := o.settled("wait=100ms | call 1 @0 | close @50ms")

@@ -8,6 +8,7 @@ import (
 	"github.com/escapement-go/escapement/conformance"
 	"github.com/escapement-go/escapement/conformance/internal/edge"
 	"github.com/escapement-go/escapement/conformance/internal/suite"
+	"github.com/escapement-go/escapement/internal/verb"
 )
 
 // do does one operation of a schedule and notes its result.
@@ -17,21 +18,21 @@ func (f *Funcs) do(s conformance.Step, d *conformance.Done) {
 		return
 	}
 	switch s.Op {
-	case conformance.OpCall:
+	case verb.Call:
 		f.Call(s.N)
-	case conformance.OpClose:
+	case verb.Close:
 		f.Close()
-	case conformance.OpCancel:
+	case verb.Cancel:
 		if f.CancelReports != nil {
 			d.OK = f.CancelReports()
 		} else {
 			f.Cancel()
 		}
-	case conformance.OpFlush:
+	case verb.Flush:
 		f.Flush()
-	case conformance.OpPending:
+	case verb.Pending:
 		d.OK = f.Pending()
-	case conformance.OpStop:
+	case verb.Stop:
 		f.Stop()
 	}
 }
@@ -39,11 +40,11 @@ func (f *Funcs) do(s conformance.Step, d *conformance.Done) {
 // doKey does one operation with a key.
 func (f *Funcs) doKey(s conformance.Step, key int) {
 	switch s.Op {
-	case conformance.OpCall:
+	case verb.Call:
 		f.CallKey(key, s.N)
-	case conformance.OpCancel:
+	case verb.Cancel:
 		f.CancelKey(key)
-	case conformance.OpFlush:
+	case verb.Flush:
 		f.FlushKey(key)
 	}
 }
@@ -136,7 +137,7 @@ func (p *player) fired(key, v int, all []int) {
 		rec.Batch(i, all)
 	}
 	p.st.During(i, key, func(step conformance.Step) {
-		if step.Op == conformance.OpCall && p.ended.Load() {
+		if step.Op == verb.Call && p.ended.Load() {
 			return // no event comes after the end of the input
 		}
 		p.ending(step)
@@ -161,7 +162,7 @@ type changed map[int][]int
 
 // ending notes that a step ends the input, before it does.
 func (p *player) ending(s conformance.Step) {
-	if s.Op == conformance.OpClose {
+	if s.Op == verb.Close {
 		p.ended.Store(true)
 	}
 }
@@ -173,7 +174,7 @@ func (p *player) do(s conformance.Step) {
 	if k := edge.Key(s); k != 0 && p.apart {
 		key, on = k, edge.WithKey(s, 0)
 	}
-	if s.Op == conformance.OpStop && p.apart {
+	if s.Op == verb.Stop && p.apart {
 		p.stopAll(s)
 		return
 	}
@@ -185,7 +186,7 @@ func (p *player) do(s conformance.Step) {
 			return
 		}
 		other, last := on, on.N%2 == 1
-		if on.Op == conformance.OpCall {
+		if on.Op == verb.Call {
 			other.N += besides // who shares payloads shows it, whichever of the two has been called last
 		}
 		if !last {
@@ -214,11 +215,11 @@ func (p *player) release(waits bool) {
 		return slices.ContainsFunc(p.steps, func(s conformance.Step) bool { return s.Op == op })
 	}
 	for i, made := range []map[int]*Funcs{p.second, p.made} {
-		ended := did(conformance.OpClose) || p.ended.Load() && i == 1
+		ended := did(verb.Close) || p.ended.Load() && i == 1
 		for key, f := range made {
 			release := func() { _ = suite.Catch(func() { f.release(ended && key == 0) }) }
 			switch {
-			case did(conformance.OpStop) && key == 0:
+			case did(verb.Stop) && key == 0:
 			case waits:
 				suite.Start(release)
 			default:
@@ -236,8 +237,8 @@ func row(left []conformance.Step) int {
 		return 1
 	}
 	end, call := left[0], left[1]
-	ends := end.Op == conformance.OpCancel || end.Op == conformance.OpFlush
-	if ends && call.Op == conformance.OpCall && end.Racing && call.Racing && end.At == call.At {
+	ends := end.Op == verb.Cancel || end.Op == verb.Flush
+	if ends && call.Op == verb.Call && end.Racing && call.Racing && end.At == call.At {
 		return 2
 	}
 	return 1

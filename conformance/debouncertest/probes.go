@@ -9,12 +9,13 @@ import (
 	"github.com/escapement-go/escapement/conformance"
 	"github.com/escapement-go/escapement/conformance/internal/edge"
 	"github.com/escapement-go/escapement/conformance/internal/suite"
+	"github.com/escapement-go/escapement/internal/verb"
 )
 
 // Canary proves that the implementation takes its time from where the spec says, and looks
 // whether runs can be settled exactly.
 func (c *contract) Canary(s *suite.Suite) string {
-	if !s.Accepts(conformance.OpCall) {
+	if !s.Accepts(verb.Call) {
 		return "New returned no Call: say how to bring an event"
 	}
 	kinds := []Edges{c.built()}
@@ -72,7 +73,7 @@ func (c *contract) concurrent(p *suite.Probe) (*suite.Violation, string) {
 			return v, skip
 		}
 	}
-	if p.Accepts(conformance.OpFlush) && slices.Contains(kinds, Trailing) {
+	if p.Accepts(verb.Flush) && slices.Contains(kinds, Trailing) {
 		return c.flushes(p)
 	}
 	return nil, ""
@@ -114,14 +115,14 @@ func (c *contract) inARow(p *suite.Probe) (*suite.Violation, string) {
 	if v != nil || skip != "" || !slices.Contains(c.kinds(), Trailing) {
 		return v, skip
 	}
-	for _, op := range p.Supported(conformance.OpCancel, conformance.OpFlush, conformance.OpPending) {
+	for _, op := range p.Supported(verb.Cancel, verb.Flush, verb.Pending) {
 		v, skip := edge.EndedInARow(p, op, payload,
 			func(env conformance.Env, fire func(int)) (call func(int), end func() bool, release func()) {
 				impl := c.build(env, Config{Wait: wait, Edges: Trailing}, func(v int, _ []int) { fire(v) })
 				end = func() bool {
 					var d conformance.Done
 					impl.do(conformance.Step{Op: op}, &d)
-					return op == conformance.OpPending && !d.OK
+					return op == verb.Pending && !d.OK
 				}
 				return impl.Call, end, func() { impl.release(false) }
 			})
@@ -198,7 +199,7 @@ func (c *contract) clash(p *suite.Probe, edges Edges) (skip string) {
 	skip = p.Clash(func(env conformance.Env) []func(int) {
 		impl := build(env)
 		ops := []func(int){impl.Call, func(i int) { impl.Call(-i) }}
-		for _, op := range p.Supported(conformance.OpCancel, conformance.OpFlush, conformance.OpPending) {
+		for _, op := range p.Supported(verb.Cancel, verb.Flush, verb.Pending) {
 			ops = append(ops, func(int) { impl.do(conformance.Step{Op: op}, &conformance.Done{}) })
 		}
 		if impl.CallKey != nil {
@@ -211,7 +212,7 @@ func (c *contract) clash(p *suite.Probe, edges Edges) (skip string) {
 		}
 		return ops
 	})
-	if skip != "" || !p.Accepts(conformance.OpStop) {
+	if skip != "" || !p.Accepts(verb.Stop) {
 		return skip
 	}
 	return p.Clash(func(env conformance.Env) []func(int) {
@@ -228,7 +229,7 @@ func (c *contract) panics(p *suite.Probe) (*suite.Violation, string) {
 
 // panicsWith is panics with other traits.
 func (c *contract) panicsWith(p *suite.Probe, traits *Traits) (*suite.Violation, string) {
-	return edge.Panics(p, c.panicking(p.Suite, traits), p.Supported(conformance.OpCall, conformance.OpFlush),
+	return edge.Panics(p, c.panicking(p.Suite, traits), p.Supported(verb.Call, verb.Flush),
 		traits.PanicPolicy,
 		func(rec *suite.Recording, j suite.Job) *suite.Violation { return c.Exam(traits, rec, j).worksOn() })
 }
@@ -258,7 +259,7 @@ func (c *contract) panicking(s *suite.Suite, traits *Traits) []conformance.Confi
 	calls := edge.NoReentry(s, traits.Reentrancy) == ""
 	for _, cfg := range plain {
 		if calls {
-			all = append(all, cfg.With("inside", string(conformance.OpCall)))
+			all = append(all, cfg.With("inside", string(verb.Call)))
 		}
 		if e.slow() == "" && traits.Overlap != 0 {
 			all = append(all, cfg.With("busy", "250ms"))
@@ -266,7 +267,7 @@ func (c *contract) panicking(s *suite.Suite, traits *Traits) []conformance.Confi
 	}
 	zero := traits.ZeroWait == ZeroSync || traits.ZeroWait == ZeroNextTick && s.Bubble
 	if trails && zero && calls && s.Unsettled() == "" && s.Livelocks() == "" {
-		all = append(all, suite.Configured("wait", "0", "inside", string(conformance.OpCall)))
+		all = append(all, suite.Configured("wait", "0", "inside", string(verb.Call)))
 	}
 	return all
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/escapement-go/escapement/conformance"
 	"github.com/escapement-go/escapement/conformance/internal/edge"
 	"github.com/escapement-go/escapement/conformance/internal/suite"
+	"github.com/escapement-go/escapement/internal/verb"
 )
 
 // rule is one law of a debouncer. Rules look at whole traces, and where a step met a
@@ -81,7 +82,7 @@ func (x *exam) particular() bool {
 	overlaps := cfg.Busy > 0 && x.traits.Overlap == 0 && slices.Contains(x.traits.Edges, Trailing)
 	together := cfg.Busy > 0 && cfg.Inside != "" // callbacks that run at the same time call it
 	return overlaps || together || x.mayWait() || slices.ContainsFunc(x.Schedule.Steps, func(s conformance.Step) bool {
-		return s.Op == conformance.OpClose || s.Op == conformance.OpWall || edge.Key(s) != 0
+		return s.Op == verb.Close || s.Op == verb.Wall || edge.Key(s) != 0
 	})
 }
 

@@ -7,6 +7,7 @@ import (
 	"github.com/escapement-go/escapement/conformance"
 	"github.com/escapement-go/escapement/conformance/internal/edge"
 	"github.com/escapement-go/escapement/conformance/internal/suite"
+	"github.com/escapement-go/escapement/internal/verb"
 )
 
 // backRule is that of a clock that is set back.
@@ -18,7 +19,7 @@ func backRule() rule {
 			return cmp.Or(suite.If(tr.ClockBack != BackBounded, "no ClockBack: BackBounded is declared"),
 				suite.If(s.Time == conformance.PackageTime, "no clock is injected"))
 		},
-		About:  suite.Steps(conformance.OpWall),
+		About:  suite.Steps(verb.Wall),
 		Beyond: laws,
 		Check:  (*exam).back,
 	}
@@ -55,7 +56,7 @@ func (x *exam) back() *suite.Violation {
 	return nil
 }
 
-func setsClock(s conformance.Step) bool { return s.Op == conformance.OpWall }
+func setsClock(s conformance.Step) bool { return s.Op == verb.Wall }
 
 // leadBack judges the leading edge: once the wait has passed since an event that came
 // after the step back, the next one is leading again.

@@ -3,9 +3,9 @@ package debouncertest
 import (
 	"slices"
 
-	"github.com/escapement-go/escapement/conformance"
 	"github.com/escapement-go/escapement/conformance/internal/edge"
 	"github.com/escapement-go/escapement/conformance/internal/suite"
+	"github.com/escapement-go/escapement/internal/verb"
 )
 
 // overlapRule is that of callbacks that take time.
@@ -65,11 +65,11 @@ func (x *exam) all() *suite.Violation {
 		for len(ops) > 0 && ops[0].Began.Seq < to {
 			switch d := ops[0]; {
 			case dead:
-			case d.Op == conformance.OpCall:
+			case d.Op == verb.Call:
 				pending = append(pending, d.N)
-			case d.Op == conformance.OpStop, d.Op == conformance.OpCancel:
+			case d.Op == verb.Stop, d.Op == verb.Cancel:
 				pending = nil
-				dead = d.Op == conformance.OpStop || x.traits.AfterCancel == CancelFinal
+				dead = d.Op == verb.Stop || x.traits.AfterCancel == CancelFinal
 			}
 			ops = ops[1:]
 		}

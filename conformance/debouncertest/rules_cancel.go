@@ -7,11 +7,12 @@ import (
 	"github.com/escapement-go/escapement/conformance"
 	"github.com/escapement-go/escapement/conformance/internal/edge"
 	"github.com/escapement-go/escapement/conformance/internal/suite"
+	"github.com/escapement-go/escapement/internal/verb"
 )
 
 // cancelRules are those of Cancel.
 func cancelRules() []rule {
-	ops, about := []conformance.Op{conformance.OpCancel}, suite.Has(conformance.OpCancel)
+	ops, about := []conformance.Op{verb.Cancel}, suite.Has(verb.Cancel)
 	return []rule{
 		{
 			Rule:   core("DB-CANCEL", "Cancel MUST discard the pending event: nothing fires for it."),
@@ -62,7 +63,7 @@ func promisesNothing(s *suite.Suite, tr *Traits) string {
 func (x *exam) cancelled(f *conformance.Fire) *conformance.Done {
 	v := x.view()
 	for _, k := range slices.Backward(v.ops) {
-		if k.Op != conformance.OpCancel || k.Ended.Seq == 0 || k.Ended.Seq > f.Began.Seq {
+		if k.Op != verb.Cancel || k.Ended.Seq == 0 || k.Ended.Seq > f.Began.Seq {
 			continue
 		}
 		c := v.newest(k.Began.Seq, edge.Far) // what it cancelled
@@ -172,7 +173,7 @@ func (x *exam) cancelledNewest(f *conformance.Fire, flush *conformance.Done) *co
 		return nil
 	}
 	for _, k := range slices.Backward(v.ops) {
-		if k.Op != conformance.OpCancel || k.Ended.Seq == 0 || k.Ended.Seq > f.Began.Seq {
+		if k.Op != verb.Cancel || k.Ended.Seq == 0 || k.Ended.Seq > f.Began.Seq {
 			continue
 		}
 		pending := v.newest(k.Began.Seq, edge.Far) == own && !meanwhile(own, k.Began.Seq)
@@ -188,7 +189,7 @@ func (x *exam) reportsFired() *suite.Violation {
 	v := x.view()
 	for _, k := range v.ops {
 		c := v.newest(k.Began.Seq, edge.Far)
-		if k.Op != conformance.OpCancel || !k.OK || c == nil || !x.traits.bearsNewest() || v.races(k.Began.At) {
+		if k.Op != verb.Cancel || !k.OK || c == nil || !x.traits.bearsNewest() || v.races(k.Began.At) {
 			continue
 		}
 		if x.traits.Overlap == SerialReceiver && v.running(k.Began.At) != nil {
@@ -211,7 +212,7 @@ func (x *exam) reuse() *suite.Violation {
 	v := x.view()
 	if x.traits.AfterCancel == CancelFinal {
 		return x.eachFire(func(_ int, f *conformance.Fire) *suite.Violation {
-			k := v.lastOf(f.Began.Seq, conformance.OpCancel)
+			k := v.lastOf(f.Began.Seq, verb.Cancel)
 			own := v.byN[f.Value]
 			if k == nil || own == nil || own.Began.Seq < k.Began.Seq {
 				return nil
@@ -220,7 +221,7 @@ func (x *exam) reuse() *suite.Violation {
 		})
 	}
 	for _, b := range v.bursts {
-		if k := v.lastOf(b.first.Began.Seq, conformance.OpCancel); k != nil && !x.fulfilled(b) {
+		if k := v.lastOf(b.first.Began.Seq, verb.Cancel); k != nil && !x.fulfilled(b) {
 			return x.told(b.due,
 				text("call %d came after cancel at %s, as in a new debouncer", b.first.N, k.Began.At),
 				"nothing fired for call %d, want a fire at %s", b.last.N, b.due)

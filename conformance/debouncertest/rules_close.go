@@ -7,6 +7,7 @@ import (
 	"github.com/escapement-go/escapement/conformance"
 	"github.com/escapement-go/escapement/conformance/internal/edge"
 	"github.com/escapement-go/escapement/conformance/internal/suite"
+	"github.com/escapement-go/escapement/internal/verb"
 )
 
 // closeRule is that of the end of the input.
@@ -14,11 +15,11 @@ func closeRule() rule {
 	return rule{
 		Rule: extended("DB-CLOSE", "When the input ends, pending events MUST fire at once, at their deadline "+
 			"or not at all, as declared, and nothing more."),
-		Ops: []conformance.Op{conformance.OpClose},
+		Ops: []conformance.Op{verb.Close},
 		Unless: func(_ *suite.Suite, tr *Traits) string {
 			return suite.If(tr.CloseFlush == 0, "no CloseFlush is declared")
 		},
-		About:  suite.Steps(conformance.OpClose),
+		About:  suite.Steps(verb.Close),
 		Beyond: laws,
 		Check:  (*exam).close,
 	}
@@ -40,14 +41,14 @@ func (x *exam) closeOne() *suite.Violation {
 	if !x.judgeable() {
 		return nil
 	}
-	i := slices.IndexFunc(x.Done, func(d conformance.Done) bool { return d.Op == conformance.OpClose })
+	i := slices.IndexFunc(x.Done, func(d conformance.Done) bool { return d.Op == verb.Close })
 	if i < 0 {
 		return nil
 	}
 	end := &x.Done[i]
 	// What callbacks call when the input has ended, or just before, may count or not.
 	late := slices.ContainsFunc(x.Done, func(d conformance.Done) bool {
-		return d.Op == conformance.OpCall && d.Inside &&
+		return d.Op == verb.Call && d.Inside &&
 			(d.Began.Seq > end.Began.Seq || end.Racing && d.Began.At == end.At)
 	})
 	switch {
@@ -103,7 +104,7 @@ func (x *exam) closeApart(end *conformance.Done, late bool) *suite.Violation {
 func (x *exam) closeMet(end *conformance.Done, late bool) *suite.Violation {
 	v, at := x.view(), end.At
 	c := v.newest(end.Began.Seq, at)
-	k := v.lastOf(end.Began.Seq, conformance.OpCancel, conformance.OpFlush)
+	k := v.lastOf(end.Began.Seq, verb.Cancel, verb.Flush)
 	if c == nil || c.At+v.wait != at || k != nil && k.Began.Seq > c.Began.Seq || v.races(at) {
 		return nil
 	}
@@ -130,7 +131,7 @@ func (x *exam) closeMet(end *conformance.Done, late bool) *suite.Violation {
 func (x *exam) closeBehind(end *conformance.Done) *suite.Violation {
 	v := x.view() // v.ops has no close
 	c := v.newest(end.Began.Seq, end.At+1)
-	other := func(d *conformance.Done) bool { return d.Op != conformance.OpCall }
+	other := func(d *conformance.Done) bool { return d.Op != verb.Call }
 	judged := x.traits.Overlap == Serial || x.traits.Overlap == Parallel
 	if c == nil || !v.bearsNewest || !judged || slices.ContainsFunc(v.ops, other) {
 		return nil

@@ -7,6 +7,7 @@ import (
 	"github.com/escapement-go/escapement/conformance"
 	"github.com/escapement-go/escapement/conformance/internal/edge"
 	"github.com/escapement-go/escapement/conformance/internal/suite"
+	"github.com/escapement-go/escapement/internal/verb"
 )
 
 // edgeRules are those of the leading edge, alone or with the trailing one.
@@ -133,11 +134,11 @@ func (x *exam) waitedInVain() *suite.Violation {
 	}
 	steps := x.Schedule.Steps
 	for i, s := range steps {
-		if s.Op == conformance.OpStop || s.Op == conformance.OpCancel && !x.traits.AfterCancel.usable() {
+		if s.Op == verb.Stop || s.Op == verb.Cancel && !x.traits.AfterCancel.usable() {
 			return nil
 		}
 		due := suite.Sum(s.At, cfg.Wait)
-		if s.Op != conformance.OpCall || i+1 < len(steps) && steps[i+1].At <= due || due > x.End {
+		if s.Op != verb.Call || i+1 < len(steps) && steps[i+1].At <= due || due > x.End {
 			continue
 		}
 		if !x.firedBy(s.N, due) {
@@ -162,14 +163,14 @@ func (x *exam) leadsWithin() *suite.Violation {
 	var before *conformance.Done
 	for i := range x.Done {
 		switch d := &x.Done[i]; d.Op {
-		case conformance.OpCall:
+		case verb.Call:
 			if before != nil && d.Began.At-before.Began.At < cfg.Wait && !x.toldToFire(d.Began.At) {
 				if f := x.firedAt(d.N, d.Began.At); f != nil {
 					return x.early(f, "call %d at %s is of the same burst", before.N, before.Began.At)
 				}
 			}
 			before = d
-		case conformance.OpPending:
+		case verb.Pending:
 		default:
 			before = nil
 		}
@@ -179,7 +180,7 @@ func (x *exam) leadsWithin() *suite.Violation {
 
 // toldToFire reports whether a step of that instant may fire what is pending.
 func (x *exam) toldToFire(at time.Duration) bool {
-	asks := []conformance.Op{conformance.OpFlush, conformance.OpStop, conformance.OpClose}
+	asks := []conformance.Op{verb.Flush, verb.Stop, verb.Close}
 	return slices.ContainsFunc(x.Done, func(d conformance.Done) bool {
 		return d.Began.At == at && slices.Contains(asks, d.Op)
 	})
@@ -206,7 +207,7 @@ func (x *exam) callsAlone() []conformance.Step {
 	if !x.traits.bearsNewest() || x.Schedule.Config.Has("maxwait") {
 		return nil
 	}
-	if i := slices.IndexFunc(steps, func(s conformance.Step) bool { return s.Op != conformance.OpCall }); i >= 0 {
+	if i := slices.IndexFunc(steps, func(s conformance.Step) bool { return s.Op != verb.Call }); i >= 0 {
 		return steps[:i]
 	}
 	return steps

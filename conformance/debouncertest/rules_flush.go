@@ -8,6 +8,7 @@ import (
 	"github.com/escapement-go/escapement/conformance"
 	"github.com/escapement-go/escapement/conformance/internal/edge"
 	"github.com/escapement-go/escapement/conformance/internal/suite"
+	"github.com/escapement-go/escapement/internal/verb"
 )
 
 // flushRules are those of Flush and Pending.
@@ -16,25 +17,25 @@ func flushRules() []rule {
 		{
 			Rule: core("DB-FLUSH", "Flush MUST fire a pending event at once and exactly once. The next event "+
 				"MUST begin a new burst or continue the old one, as declared; if undeclared, either."),
-			Ops:    []conformance.Op{conformance.OpFlush},
+			Ops:    []conformance.Op{verb.Flush},
 			Absent: without(Trailing, LeadingAndTrailing),
-			About:  suite.Has(conformance.OpFlush),
+			About:  suite.Has(verb.Flush),
 			Sees:   (*exam).ofAnyEdge,
 			Check:  (*exam).flush,
 		},
 		{
 			Rule: core("DB-FLUSH0", "Flush MUST NOT fire if no event is pending, nor repeat what the leading "+
 				"edge fired."),
-			Ops:   []conformance.Op{conformance.OpFlush},
-			About: suite.Has(conformance.OpFlush),
+			Ops:   []conformance.Op{verb.Flush},
+			About: suite.Has(verb.Flush),
 			Sees:  (*exam).ofAnyEdge,
 			Check: (*exam).flushNothing,
 		},
 		{
 			Rule: core("DB-PEND", "Pending MUST be true exactly while an event has neither fired nor been discarded, "+
 				"and false in the callback that fires it."),
-			Ops:   []conformance.Op{conformance.OpPending},
-			About: suite.Has(conformance.OpPending),
+			Ops:   []conformance.Op{verb.Pending},
+			About: suite.Has(verb.Pending),
 			Sees:  (*exam).ofAnyEdge,
 			Check: (*exam).pending,
 		},
@@ -49,7 +50,7 @@ func (x *exam) pendingAt(seq int) *conformance.Done {
 	if c == nil || v.served(c, seq) != nil {
 		return nil
 	}
-	k := v.lastOf(seq, conformance.OpCancel, conformance.OpFlush, conformance.OpStop)
+	k := v.lastOf(seq, verb.Cancel, verb.Flush, verb.Stop)
 	if k != nil && k.Began.Seq > c.Began.Seq {
 		return nil
 	}
@@ -70,8 +71,8 @@ func (x *exam) unsure(at time.Duration) bool {
 // final or whose meaning is undeclared, or because a cancel, flush or stop has begun and not returned.
 func (x *exam) silent(seq int) bool {
 	v := x.view()
-	return v.lastOf(seq, conformance.OpStop) != nil || v.ending(seq) ||
-		!x.traits.AfterCancel.usable() && v.lastOf(seq, conformance.OpCancel) != nil
+	return v.lastOf(seq, verb.Stop) != nil || v.ending(seq) ||
+		!x.traits.AfterCancel.usable() && v.lastOf(seq, verb.Cancel) != nil
 }
 
 func (x *exam) flush() *suite.Violation {
@@ -81,12 +82,12 @@ func (x *exam) flush() *suite.Violation {
 	if !x.judgeable() {
 		return nil
 	}
-	if found := x.lostMeeting(conformance.OpFlush); found != nil {
+	if found := x.lostMeeting(verb.Flush); found != nil {
 		return found
 	}
 	v := x.view()
 	for _, k := range v.ops {
-		if k.Op != conformance.OpFlush || k.Inside || x.silent(k.Began.Seq) {
+		if k.Op != verb.Flush || k.Inside || x.silent(k.Began.Seq) {
 			continue
 		}
 		if x.unsure(k.Began.At) {
@@ -163,11 +164,11 @@ func (x *exam) flushRule(want []edge.Fire, i int, got *conformance.Fire) string 
 		return "DB-FLUSH"
 	case got == nil || missing && got.Began.At > want[i].At:
 		return ""
-	case by.Op == conformance.OpFlush && i > 0 && x.Fires[i-1].Began.Seq > by.Began.Seq:
+	case by.Op == verb.Flush && i > 0 && x.Fires[i-1].Began.Seq > by.Began.Seq:
 		return "DB-FLUSH" // it fires once more
-	case by.Op == conformance.OpFlush:
+	case by.Op == verb.Flush:
 		return "DB-FLUSH0"
-	case by.Op == conformance.OpCall && x.traits.AfterFlush == FlushKeepsBurst && !missing &&
+	case by.Op == verb.Call && x.traits.AfterFlush == FlushKeepsBurst && !missing &&
 		x.soonAfterFlush(want, i, got.Began.At):
 		return "DB-FLUSH"
 	}
@@ -177,7 +178,7 @@ func (x *exam) flushRule(want []edge.Fire, i int, got *conformance.Fire) string 
 // newestBefore is what was done last before a fire, at its instant.
 func (x *exam) newestBefore(f *conformance.Fire) (newest conformance.Done) {
 	for _, d := range x.Done {
-		if f != nil && d.Began.At == f.Began.At && d.Began.Seq < f.Began.Seq && d.Op != conformance.OpPending {
+		if f != nil && d.Began.At == f.Began.At && d.Began.Seq < f.Began.Seq && d.Op != verb.Pending {
 			newest = d
 		}
 	}
@@ -204,7 +205,7 @@ func (x *exam) pending() *suite.Violation {
 		return nil
 	}
 	for _, d := range x.Done {
-		if d.Op != conformance.OpPending || d.Ended.Seq == 0 || x.silent(d.Began.Seq) && !x.nothingSinceStop(&d) {
+		if d.Op != verb.Pending || d.Ended.Seq == 0 || x.silent(d.Began.Seq) && !x.nothingSinceStop(&d) {
 			continue
 		}
 		if x.unsure(d.Began.At) && !x.waitsBehind(&d) && !x.restsBehind(&d) {
@@ -232,9 +233,9 @@ func (x *exam) pending() *suite.Violation {
 // nothingSinceStop reports whether Stop was the newest operation before a query: then nothing is
 // pending any more.
 func (x *exam) nothingSinceStop(query *conformance.Done) bool {
-	ops := []conformance.Op{conformance.OpCall, conformance.OpCancel, conformance.OpFlush, conformance.OpStop}
+	ops := []conformance.Op{verb.Call, verb.Cancel, verb.Flush, verb.Stop}
 	last := x.view().lastOf(query.Began.Seq, ops...)
-	return last != nil && last.Op == conformance.OpStop && last.Ended.Seq != 0 && last.Ended.Seq < query.Began.Seq
+	return last != nil && last.Op == verb.Stop && last.Ended.Seq != 0 && last.Ended.Seq < query.Began.Seq
 }
 
 // waitsBehind reports whether an event is pending for certain though a callback runs: it came
@@ -265,10 +266,10 @@ func (x *exam) restsBehind(query *conformance.Done) bool {
 	}) {
 		return true
 	}
-	k := v.lastOf(query.Began.Seq, conformance.OpCancel, conformance.OpFlush)
-	return k != nil && k.Op == conformance.OpCancel && k.Began.Seq > c.Began.Seq && k.Began.At < c.Began.At+v.wait &&
+	k := v.lastOf(query.Began.Seq, verb.Cancel, verb.Flush)
+	return k != nil && k.Op == verb.Cancel && k.Began.Seq > c.Began.Seq && k.Began.At < c.Began.At+v.wait &&
 		!slices.ContainsFunc(v.ops, func(d *conformance.Done) bool {
-			return d.Op == conformance.OpFlush && d.Began.Seq > c.Began.Seq && d.Began.Seq < query.Began.Seq
+			return d.Op == verb.Flush && d.Began.Seq > c.Began.Seq && d.Began.Seq < query.Began.Seq
 		})
 }
 
@@ -300,7 +301,7 @@ func (x *exam) edgePending() *suite.Violation {
 func (x *exam) answered(m model) *suite.Violation {
 	for _, d := range x.Done {
 		want, sure := m.pending[d.Began.Seq]
-		if d.Op != conformance.OpPending || d.Ended.Seq == 0 || !sure || d.OK == want || d.Began.At >= m.Certain {
+		if d.Op != verb.Pending || d.Ended.Seq == 0 || !sure || d.OK == want || d.Began.At >= m.Certain {
 			continue
 		}
 		if d.Ended.At != d.Began.At {

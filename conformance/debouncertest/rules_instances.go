@@ -7,6 +7,7 @@ import (
 	"github.com/escapement-go/escapement/conformance"
 	"github.com/escapement-go/escapement/conformance/internal/edge"
 	"github.com/escapement-go/escapement/conformance/internal/suite"
+	"github.com/escapement-go/escapement/internal/verb"
 )
 
 // keyRules are those of keys and instances, each of which is a debouncer of its own.
@@ -54,7 +55,7 @@ func (x *exam) eachKey() *suite.Violation {
 		return nil
 	}
 	return edge.AllOrNone(func(shared ...conformance.Op) *suite.Violation { return x.ofKeys(judge, shared...) },
-		conformance.OpFlush, conformance.OpCancel)
+		verb.Flush, verb.Cancel)
 }
 
 // ofKeys judges what each key did for itself, until something is found. Operations that are shared are for each.

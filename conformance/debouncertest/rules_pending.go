@@ -3,6 +3,7 @@ package debouncertest
 import (
 	"github.com/escapement-go/escapement/conformance"
 	"github.com/escapement-go/escapement/conformance/internal/suite"
+	"github.com/escapement-go/escapement/internal/verb"
 )
 
 // deniedBehind finds an event that a query denies while a callback runs, though the cancel that comes
@@ -14,7 +15,7 @@ func (x *exam) deniedBehind(query *conformance.Done) *suite.Violation {
 		return nil
 	}
 	cancel := v.after(query)
-	if cancel == nil || cancel.Op != conformance.OpCancel || cancel.Inside || cancel.Ended.At != cancel.Began.At {
+	if cancel == nil || cancel.Op != verb.Cancel || cancel.Inside || cancel.Ended.At != cancel.Began.At {
 		return nil
 	}
 	runs := v.running(at)

@@ -5,6 +5,7 @@ import (
 
 	"github.com/escapement-go/escapement/conformance"
 	"github.com/escapement-go/escapement/conformance/internal/suite"
+	"github.com/escapement-go/escapement/internal/verb"
 )
 
 // stopRule is that of Stop.
@@ -12,9 +13,9 @@ func stopRule() rule {
 	return rule{
 		Rule: core("DB-STOP", "After Stop nothing may fire; Stop MUST be idempotent, "+
 			"and a call after it MUST be harmless."),
-		Ops:      []conformance.Op{conformance.OpStop},
+		Ops:      []conformance.Op{verb.Stop},
 		Declared: []string{"StopPending"},
-		About:    suite.Has(conformance.OpStop),
+		About:    suite.Has(verb.Stop),
 		Sees:     (*exam).ofAnyEdge,
 		Check:    (*exam).stop,
 	}
@@ -29,7 +30,7 @@ func (x *exam) stop() *suite.Violation {
 			return v
 		}
 	}
-	i := slices.IndexFunc(x.Done, func(d conformance.Done) bool { return d.Op == conformance.OpStop })
+	i := slices.IndexFunc(x.Done, func(d conformance.Done) bool { return d.Op == verb.Stop })
 	if i < 0 {
 		return nil
 	}
@@ -65,7 +66,7 @@ func (x *exam) unflushed(stop *conformance.Done) *suite.Violation {
 	if !x.judgeable() || x.configured() || x.traits.StopPending != StopFlushes || stop.Inside {
 		return nil
 	}
-	if found := x.lostMeeting(conformance.OpStop); found != nil || x.unsure(stop.Began.At) || x.silent(stop.Began.Seq) {
+	if found := x.lostMeeting(verb.Stop); found != nil || x.unsure(stop.Began.At) || x.silent(stop.Began.Seq) {
 		return found
 	}
 	c := x.pendingAt(stop.Began.Seq)

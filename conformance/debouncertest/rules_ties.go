@@ -5,6 +5,7 @@ import (
 
 	"github.com/escapement-go/escapement/conformance"
 	"github.com/escapement-go/escapement/conformance/internal/suite"
+	"github.com/escapement-go/escapement/internal/verb"
 )
 
 // tieRules are those of events that meet a deadline.
@@ -15,7 +16,7 @@ func tieRules() []rule {
 				"old one fires, or join the old one: as declared, never both."),
 			Declared: []string{"Tie"},
 			Absent:   noTrailing,
-			About:    suite.Races(conformance.OpCall),
+			About:    suite.Races(verb.Call),
 			Sees:     (*exam).ofTrailing,
 			Check:    (*exam).tie,
 		},
@@ -27,7 +28,7 @@ func tieRules() []rule {
 			Unless: func(_ *suite.Suite, tr *Traits) string {
 				return suite.If(tr.StaleFire == StaleAllowed, "declared: StaleAllowed")
 			},
-			About: suite.Races(conformance.OpCall),
+			About: suite.Races(verb.Call),
 			Sees:  (*exam).ofTrailing,
 			Check: (*exam).stale,
 		},
@@ -58,7 +59,7 @@ func (x *exam) tie() *suite.Violation {
 		return nil
 	}
 	v := x.view()
-	return x.ties(conformance.OpCall, func(d *conformance.Done, b *burst) *suite.Violation {
+	return x.ties(verb.Call, func(d *conformance.Done, b *burst) *suite.Violation {
 		n := 0
 		for _, f := range x.Fires {
 			if f.Began.At == b.due && f.Began.Seq > b.last.Began.Seq {
@@ -68,7 +69,7 @@ func (x *exam) tie() *suite.Violation {
 		busy := v.running(b.due) != nil
 		because := text("call %d met the deadline of call %d", d.N, b.last.N)
 		flushed := slices.ContainsFunc(v.ops, func(o *conformance.Done) bool {
-			return o.Op != conformance.OpCall && o.Began.At == b.due
+			return o.Op != verb.Call && o.Began.At == b.due
 		})
 		switch {
 		case n > 1 && !flushed:
@@ -91,7 +92,7 @@ func (x *exam) stale() *suite.Violation {
 		return nil
 	}
 	v := x.view()
-	return x.ties(conformance.OpCall, func(d *conformance.Done, b *burst) *suite.Violation {
+	return x.ties(verb.Call, func(d *conformance.Done, b *burst) *suite.Violation {
 		i := slices.IndexFunc(x.Fires, func(f conformance.Fire) bool {
 			return f.Began.At == b.due && f.Began.Seq > d.Ended.Seq
 		})

@@ -7,6 +7,7 @@ import (
 	"github.com/escapement-go/escapement/conformance"
 	"github.com/escapement-go/escapement/conformance/internal/edge"
 	"github.com/escapement-go/escapement/conformance/internal/suite"
+	"github.com/escapement-go/escapement/internal/verb"
 )
 
 // trailingRules are those of the trailing edge.
@@ -95,7 +96,7 @@ func (x *exam) byStop(f *conformance.Fire) bool {
 		return false
 	}
 	return slices.ContainsFunc(x.view().ops, func(d *conformance.Done) bool {
-		return d.Op == conformance.OpStop && d.Began.Seq < f.Began.Seq &&
+		return d.Op == verb.Stop && d.Began.Seq < f.Began.Seq &&
 			(d.Began.At == f.Began.At || d.Ended.Seq == 0 || f.Began.Seq < d.Ended.Seq || x.view().inRow(d.Began.At, f))
 	})
 }
@@ -324,7 +325,7 @@ func (x *exam) fulfilled(b *burst) bool {
 	if b.open || b.endedBy != nil || b.due > x.End {
 		return true
 	}
-	if c := v.lastOf(b.first.Began.Seq, conformance.OpCancel); c != nil && !x.traits.AfterCancel.usable() {
+	if c := v.lastOf(b.first.Began.Seq, verb.Cancel); c != nil && !x.traits.AfterCancel.usable() {
 		return true // DB-REUSE's, or undeclared
 	}
 	return v.served(b.last, b.until()) != nil
@@ -337,13 +338,13 @@ func (x *exam) idle() *suite.Violation {
 	v := x.view()
 	return x.eachFire(func(i int, f *conformance.Fire) *suite.Violation {
 		why := "no event had come"
-		kill := v.lastOf(f.Began.Seq, conformance.OpCancel, conformance.OpFlush, conformance.OpStop)
+		kill := v.lastOf(f.Began.Seq, verb.Cancel, verb.Flush, verb.Stop)
 		c := v.newest(f.Began.Seq, edge.Far)
 		switch {
-		case c == nil && kill != nil && kill.Op == conformance.OpStop:
+		case c == nil && kill != nil && kill.Op == verb.Stop:
 			return nil // DB-STOP's
 		case c == nil:
-		case kill != nil && kill.Began.Seq > c.Began.Seq && kill.Op != conformance.OpFlush:
+		case kill != nil && kill.Began.Seq > c.Began.Seq && kill.Op != verb.Flush:
 			return nil // DB-CANCEL's or DB-STOP's
 		default:
 			g := v.served(c, f.Began.Seq)

@@ -3,6 +3,7 @@ package debouncertest
 import (
 	"github.com/escapement-go/escapement/conformance"
 	"github.com/escapement-go/escapement/conformance/internal/suite"
+	"github.com/escapement-go/escapement/internal/verb"
 )
 
 // waitRules are those of a wait that is 0 or negative.
@@ -59,7 +60,7 @@ func (x *exam) zeroWait() *suite.Violation {
 				"call %d at %s returned before its callback started", c.N, c.Began.At)
 		}
 	}
-	if x.Refused == "" && len(x.Fires) > len(v.calls) && v.lastOf(afterAll, conformance.OpCancel) == nil {
+	if x.Refused == "" && len(x.Fires) > len(v.calls) && v.lastOf(afterAll, verb.Cancel) == nil {
 		f := x.Fires[len(v.calls)]
 		return x.told(f.Began.At, "every event had fired", "fired at %s, want no fire", f.Began.At)
 	}

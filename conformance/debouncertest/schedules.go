@@ -9,6 +9,7 @@ import (
 	"github.com/escapement-go/escapement/conformance/internal/edge"
 	"github.com/escapement-go/escapement/conformance/internal/suite"
 	"github.com/escapement-go/escapement/internal/timeline"
+	"github.com/escapement-go/escapement/internal/verb"
 )
 
 // explorer lists the schedules that an implementation is explored with.
@@ -22,11 +23,11 @@ type explorer struct {
 const wait = suite.Wait
 
 // onlyCalls are the operations of schedules that have nothing but events.
-var onlyCalls = []conformance.Op{conformance.OpCall}
+var onlyCalls = []conformance.Op{verb.Call}
 
 // Families lists what is explored, in constants.
 func (c *contract) Families(s *suite.Suite) []suite.Family {
-	ops := s.Supported(conformance.OpCall, conformance.OpCancel, conformance.OpFlush, conformance.OpStop)
+	ops := s.Supported(verb.Call, verb.Cancel, verb.Flush, verb.Stop)
 	e := &explorer{s, c.Traits(), ops}
 	base := suite.Configured("wait", "100ms")
 	out := []suite.Family{
@@ -39,11 +40,11 @@ func (c *contract) Families(s *suite.Suite) []suite.Family {
 		{Name: "racing", Schedules: races(e.ops, base)},
 		{Name: "scenarios", Schedules: scenarios(e.ops, base)},
 	}
-	if e.Accepts(conformance.OpStop) {
+	if e.Accepts(verb.Stop) {
 		out = append(out, suite.Family{Name: "stop", Schedules: e.stops(base)})
 	}
-	if e.Accepts(conformance.OpPending) {
-		asking := append(slices.Clone(e.ops), conformance.OpPending)
+	if e.Accepts(verb.Pending) {
+		asking := append(slices.Clone(e.ops), verb.Pending)
 		out = append(out, enumerated("queries", base, 4, asking, 0, wait-1, wait))
 	}
 	out = append(out, e.callbacks(base)...)
@@ -66,7 +67,7 @@ func (e *explorer) leaks(cfg conformance.Config, gaps []time.Duration) []conform
 	out := suite.Enumerate(cfg, e.ops, gaps, 2)
 	for _, op := range e.ops {
 		out = append(out, suite.NumberedCalls([]conformance.Schedule{
-			suite.Plan(cfg, conformance.Step{Op: conformance.OpCall}, conformance.Step{Op: op, At: wait, Racing: true}),
+			suite.Plan(cfg, conformance.Step{Op: verb.Call}, conformance.Step{Op: op, At: wait, Racing: true}),
 		})...)
 	}
 	if cfg.MaxWait == 0 {
@@ -82,7 +83,7 @@ func (e *explorer) leaks(cfg conformance.Config, gaps []time.Duration) []conform
 
 // stopsSoon stop a wait of months soon after it has begun, or was ended, and those of two keys.
 func (e *explorer) stopsSoon(cfg conformance.Config) []conformance.Schedule {
-	stops := func(op conformance.Op) bool { return op == conformance.OpStop }
+	stops := func(op conformance.Op) bool { return op == verb.Stop }
 	out := suite.Enumerate(cfg, slices.DeleteFunc(slices.Clone(e.ops), stops), []time.Duration{1}, 2)
 	if e.Accepts(opKeys) {
 		out = append(out, edge.Keyed(suite.Enumerate(cfg, onlyCalls, []time.Duration{1}, 2))...)
@@ -115,7 +116,7 @@ func skipped(why string, f suite.Family) suite.Family {
 func (e *explorer) callbacks(base conformance.Config) []suite.Family {
 	var out []suite.Family
 	forbidden := edge.NoReentry(e.Suite, e.traits.Reentrancy)
-	for _, op := range append(slices.Clone(e.ops), conformance.OpPending) {
+	for _, op := range append(slices.Clone(e.ops), verb.Pending) {
 		if e.Accepts(op) {
 			f := enumerated("inside "+string(op), base.With("inside", string(op)), 2, e.ops, 1, wait, 2*wait)
 			out = append(out, skipped(forbidden, f))
@@ -154,7 +155,7 @@ func (e *explorer) overlapping(base conformance.Config) []suite.Family {
 // headsBehind begin the schedules of steps that come while a callback runs, from 100ms to 350ms:
 // with an event that waits, one that is due, one that has come since, or none.
 func headsBehind() [][]conformance.Step {
-	const call = conformance.OpCall
+	const call = verb.Call
 	return [][]conformance.Step{
 		{stepAt(call, 0), stepAt(call, 120)},
 		{stepAt(call, 0), stepAt(call, 101)},
@@ -182,11 +183,11 @@ func oneBehind(cfg conformance.Config, ops ...conformance.Op) []conformance.Sche
 
 // behind are such schedules, and those of any two steps after an event that is due between them.
 func (e *explorer) behind(cfg conformance.Config) []conformance.Schedule {
-	ops := e.Supported(conformance.OpCancel, conformance.OpFlush, conformance.OpPending, conformance.OpStop)
+	ops := e.Supported(verb.Cancel, verb.Flush, verb.Pending, verb.Stop)
 	heads := headsBehind()
 	out := append([]conformance.Schedule{suite.Plan(cfg, heads[2]...)}, oneBehind(cfg, ops...)...)
 	for _, first := range ops {
-		for _, then := range append(slices.Clone(ops), conformance.OpCall) {
+		for _, then := range append(slices.Clone(ops), verb.Call) {
 			if first.Ends() {
 				continue
 			}
@@ -194,14 +195,14 @@ func (e *explorer) behind(cfg conformance.Config) []conformance.Schedule {
 			out = append(out, suite.Plan(cfg, steps...))
 		}
 	}
-	if e.Accepts(conformance.OpPending) && e.Accepts(conformance.OpCancel) { // due, and it may be decided
+	if e.Accepts(verb.Pending) && e.Accepts(verb.Cancel) { // due, and it may be decided
 		out = append(out, suite.Plan(cfg, append(slices.Clone(heads[0]),
-			stepAt(conformance.OpPending, 230), stepAt(conformance.OpCancel, 240))...))
+			stepAt(verb.Pending, 230), stepAt(verb.Cancel, 240))...))
 	}
 	long := suite.Plan(cfg) // so many that their fires queue up
 	for n := range 12 {
 		at := time.Duration(n) * (wait + 1)
-		long.Steps = append(long.Steps, conformance.Step{Op: conformance.OpCall, At: at})
+		long.Steps = append(long.Steps, conformance.Step{Op: verb.Call, At: at})
 	}
 	return suite.NumberedCalls(append(out, long))
 }
@@ -246,16 +247,16 @@ func (e *explorer) shortWaits() []suite.Family {
 func races(ops []conformance.Op, cfg conformance.Config) []conformance.Schedule {
 	var out []conformance.Schedule
 	for _, prefix := range [][]conformance.Step{
-		{{Op: conformance.OpCall, N: 1}},
-		{{Op: conformance.OpCall, N: 1}, {Op: conformance.OpCall, N: 2, At: wait / 2}},
+		{{Op: verb.Call, N: 1}},
+		{{Op: verb.Call, N: 1}, {Op: verb.Call, N: 2, At: wait / 2}},
 	} {
 		for _, op := range ops {
 			tie := conformance.Step{Op: op, At: prefix[len(prefix)-1].At + wait, Racing: true}
 			head := append(slices.Clone(prefix), tie)
 			out = append(out, suite.Plan(cfg, head...))
 			for _, after := range ops {
-				call := after == conformance.OpCall
-				if op == conformance.OpStop && !call && after != conformance.OpStop || len(prefix) > 1 && !call {
+				call := after == verb.Call
+				if op == verb.Stop && !call && after != verb.Stop || len(prefix) > 1 && !call {
 					continue
 				}
 				for _, last := range []conformance.Step{ // a step that races where nothing is due is left out
@@ -279,7 +280,7 @@ func scenarios(ops []conformance.Op, cfg conformance.Config) []conformance.Sched
 	calls := func(n int, gap func(i int) time.Duration) conformance.Schedule {
 		steps := make([]conformance.Step, n)
 		for i := range steps {
-			steps[i] = conformance.Step{Op: conformance.OpCall, At: gap(i)}
+			steps[i] = conformance.Step{Op: verb.Call, At: gap(i)}
 		}
 		return spaced(cfg, steps)
 	}
@@ -296,7 +297,7 @@ func scenarios(ops []conformance.Op, cfg conformance.Config) []conformance.Sched
 	// instance.
 	var letters []conformance.Step
 	for _, op := range ops {
-		if op == conformance.OpStop {
+		if op == verb.Stop {
 			continue
 		}
 		for _, gap := range []time.Duration{0, 1, wait / 2, wait - 1, wait, 2 * wait} {
@@ -336,7 +337,7 @@ func (e *explorer) besides() []suite.Family {
 		return out
 	}
 	out = append(out, suite.Family{Name: "zero payload", Schedules: suite.ParseAll(base.String() + " | call 0 @0")})
-	if e.Accepts(conformance.OpClose) {
+	if e.Accepts(verb.Close) {
 		out = append(out, e.ends(base)...)
 	}
 	return out
@@ -344,10 +345,10 @@ func (e *explorer) besides() []suite.Family {
 
 // ends are schedules with an end of the input. Nothing comes after it.
 func (e *explorer) ends(base conformance.Config) []suite.Family {
-	const name = string(conformance.OpClose)
+	const name = string(verb.Close)
 	gaps, ends := []time.Duration{1, wait + 1}, []time.Duration{0, wait / 2, wait + 1}
 	ending := func(ops []conformance.Op) []conformance.Schedule {
-		return suite.Ending(suite.Enumerate(base, ops, gaps, 3), conformance.OpClose, ends)
+		return suite.Ending(suite.Enumerate(base, ops, gaps, 3), verb.Close, ends)
 	}
 	cut := slices.DeleteFunc(slices.Clone(e.ops), conformance.Op.Ends)
 	within := enumerated("inside "+name, base.With("inside", name), 2, onlyCalls, 1)
@@ -358,18 +359,18 @@ func (e *explorer) ends(base conformance.Config) []suite.Family {
 		{Name: name + " cut", Schedules: ending(cut)},
 		skipped(forbidden, within),
 		skipped(e.slow(), suite.Family{Name: name + " behind a callback",
-			Schedules: oneBehind(base.With("busy", "250ms"), conformance.OpClose)}),
+			Schedules: oneBehind(base.With("busy", "250ms"), verb.Close)}),
 	}
 	if e.Accepts(opKeys) {
 		within := edge.Keyed(suite.Enumerate(base, onlyCalls, []time.Duration{0, wait / 2}, 3))
 		out = append(out, suite.Family{Name: "keys " + name,
-			Schedules: suite.Ending(within, conformance.OpClose, []time.Duration{1})})
+			Schedules: suite.Ending(within, verb.Close, []time.Duration{1})})
 	}
-	for _, op := range append(slices.Clone(e.ops), conformance.OpPending) { // the end may run the callback
+	for _, op := range append(slices.Clone(e.ops), verb.Pending) { // the end may run the callback
 		if e.Accepts(op) {
 			inside := suite.Enumerate(base.With("inside", string(op)), onlyCalls, []time.Duration{wait + 1}, 2)
 			out = append(out, skipped(forbidden, suite.Family{Name: name + " with " + string(op) + " inside",
-				Schedules: suite.Ending(inside, conformance.OpClose, []time.Duration{wait / 2})}))
+				Schedules: suite.Ending(inside, verb.Close, []time.Duration{wait / 2})}))
 		}
 	}
 	return out
@@ -378,7 +379,7 @@ func (e *explorer) ends(base conformance.Config) []suite.Family {
 // racingEnds let an end of the input meet the deadline of the newest event.
 func racingEnds(cfg conformance.Config) []conformance.Schedule {
 	out := suite.Ending(suite.Enumerate(cfg, onlyCalls, []time.Duration{wait / 2, wait + 1}, 2),
-		conformance.OpClose, []time.Duration{wait})
+		verb.Close, []time.Duration{wait})
 	for _, s := range out {
 		s.Steps[len(s.Steps)-1].Racing = true
 	}
@@ -416,14 +417,14 @@ func afterSetBack(cfg conformance.Config, late, by time.Duration, events ...time
 	at := events[len(events)-1] + late
 	head := suite.Plan(cfg)
 	for _, event := range events {
-		head.Steps = append(head.Steps, conformance.Step{Op: conformance.OpCall, At: event})
+		head.Steps = append(head.Steps, conformance.Step{Op: verb.Call, At: event})
 	}
-	head.Steps = append(head.Steps, conformance.Step{Op: conformance.OpWall, D: -by, At: at})
+	head.Steps = append(head.Steps, conformance.Step{Op: verb.Wall, D: -by, At: at})
 	then := func(more ...time.Duration) conformance.Schedule {
 		s := suite.Plan(cfg, head.Steps...)
 		s.Steps = slices.Clone(s.Steps)
 		for _, event := range more {
-			s.Steps = append(s.Steps, conformance.Step{Op: conformance.OpCall, At: at + event})
+			s.Steps = append(s.Steps, conformance.Step{Op: verb.Call, At: at + event})
 		}
 		return s
 	}
@@ -439,7 +440,7 @@ func afterSetBack(cfg conformance.Config, late, by time.Duration, events ...time
 func (e *explorer) centuries() []suite.Family {
 	gaps := []time.Duration{1}
 	switch {
-	case e.Accepts(conformance.OpStop):
+	case e.Accepts(verb.Stop):
 		gaps = append(gaps, suite.Century)
 	case e.Time == conformance.PackageTime: // over in the year 2262
 		return nil

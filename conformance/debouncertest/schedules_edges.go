@@ -9,6 +9,7 @@ import (
 	"github.com/escapement-go/escapement/conformance/internal/edge"
 	"github.com/escapement-go/escapement/conformance/internal/suite"
 	"github.com/escapement-go/escapement/internal/timeline"
+	"github.com/escapement-go/escapement/internal/verb"
 )
 
 // edges are the schedules of the leading edge and of the bound. No gap is exactly the
@@ -16,7 +17,7 @@ import (
 func (e *explorer) edges() []suite.Family {
 	few := onlyCalls
 	for _, op := range e.ops {
-		if op == conformance.OpCancel && e.traits.AfterCancel != CancelFinal || op == conformance.OpFlush {
+		if op == verb.Cancel && e.traits.AfterCancel != CancelFinal || op == verb.Flush {
 			few = append(slices.Clone(few), op)
 		}
 	}
@@ -80,7 +81,7 @@ func (e *explorer) slowEdge(name string, cfg conformance.Config, few []conforman
 		out = append(out, skipped(e.slow(), enumerated(name, cfg, 3, onlyCalls,
 			1, wait/2, wait+1, wait+20*time.Millisecond, busy+1, 5*wait)))
 		if busy > wait {
-			ops := append(slices.Clone(few), e.Supported(conformance.OpPending)...)
+			ops := append(slices.Clone(few), e.Supported(verb.Pending)...)
 			out = append(out, skipped(e.slow(), enumerated(name+" cut", cfg, 3, ops, 1, wait*7/10, wait+1)))
 		}
 	}
@@ -106,7 +107,7 @@ func (e *explorer) bound(ed Edges, bound string, few []conformance.Op) []suite.F
 	out = append(out, suite.Family{Name: name + " racing",
 		Schedules: append(races(e.racing(few), cfg), boundRaces(e.racing(few), cfg)...)})
 	out = append(out, e.configured(name, cfg, few)...)
-	if ed == Trailing && e.Accepts(conformance.OpCancel) && e.traits.AfterCancel == CancelReusable {
+	if ed == Trailing && e.Accepts(verb.Cancel) && e.traits.AfterCancel == CancelReusable {
 		out = append(out, suite.Family{Name: name + " renewed", Schedules: suite.ParseAll(
 			cfg.String() + " | call 1 @0 | call 2 @90ms | call 3 @180ms | cancel @250ms~ | call 4 @250ms~")})
 	}
@@ -140,16 +141,16 @@ func (e *explorer) full(few []conformance.Op) []suite.Family {
 	if e.traits.Full == FullFires { // who makes room may take an event before or after the callback
 		out = append(out, e.fullInside(cfg("2"))...)
 	}
-	if e.Accepts(conformance.OpStop) {
+	if e.Accepts(verb.Stop) {
 		out = append(out, suite.Family{Name: "full stop", Schedules: e.stops(cfg("2"))})
 	}
-	if e.Accepts(conformance.OpClose) && e.traits.CloseFlush != 0 {
+	if e.Accepts(verb.Close) && e.traits.CloseFlush != 0 {
 		out = append(out, suite.Family{Name: "full close", Schedules: suite.Ending(
-			suite.Enumerate(cfg("3"), onlyCalls, []time.Duration{1, wait + 1}, 3), conformance.OpClose,
+			suite.Enumerate(cfg("3"), onlyCalls, []time.Duration{1, wait + 1}, 3), verb.Close,
 			[]time.Duration{0, wait / 2})})
 	}
-	if e.Accepts(conformance.OpPending) {
-		asking := append(slices.Clone(few), conformance.OpPending)
+	if e.Accepts(verb.Pending) {
+		asking := append(slices.Clone(few), verb.Pending)
 		out = append(out, enumerated("full queries", cfg("2"), 4, asking, 1, wait+1))
 	}
 	if e.traits.MaxWait != 0 {
@@ -163,7 +164,7 @@ func (e *explorer) full(few []conformance.Op) []suite.Family {
 func (e *explorer) fullInside(cfg conformance.Config) []suite.Family {
 	forbidden := edge.NoReentry(e.Suite, e.traits.Reentrancy)
 	var out []suite.Family
-	for _, op := range append(slices.Clone(e.ops), e.Supported(conformance.OpPending)...) {
+	for _, op := range append(slices.Clone(e.ops), e.Supported(verb.Pending)...) {
 		inside := cfg.With("inside", string(op))
 		out = append(out, skipped(forbidden, enumerated("full 2 inside "+string(op), inside, 3, onlyCalls, 1, wait+1)))
 	}
@@ -181,7 +182,7 @@ func (e *explorer) longBounds(ed Edges) []suite.Family {
 	none := cfg.Without("wait").With("wait", "100ms").Without("maxwait").With("maxwait", longest)
 	out := []suite.Family{enumerated(name, cfg, 4, onlyCalls, 1, 2000*time.Hour),
 		enumerated(name, none, 3, onlyCalls, wait-1, wait+1)}
-	if e.Accepts(conformance.OpStop) {
+	if e.Accepts(verb.Stop) {
 		out = append(out, suite.Family{Name: name + " leaks", Look: true,
 			Schedules: e.leaks(cfg.Without("wait").With("wait", "100ms"), []time.Duration{1})})
 	}
@@ -190,7 +191,7 @@ func (e *explorer) longBounds(ed Edges) []suite.Family {
 
 // racing are the operations that race with deadlines.
 func (e *explorer) racing(few []conformance.Op) []conformance.Op {
-	return append(slices.Clone(few), e.Supported(conformance.OpStop)...)
+	return append(slices.Clone(few), e.Supported(verb.Stop)...)
 }
 
 // boundRaces let a step meet the bound of a burst, with at most one step after it.
@@ -200,12 +201,12 @@ func boundRaces(ops []conformance.Op, cfg conformance.Config) []conformance.Sche
 	for _, op := range ops {
 		met := append(slices.Clone(head), conformance.Step{Op: op, At: cfg.MaxWait, Racing: true})
 		out = append(out, suite.Plan(cfg, met...))
-		if op == conformance.OpStop || op == conformance.OpClose {
+		if op == verb.Stop || op == verb.Close {
 			continue
 		}
 		for _, gap := range []time.Duration{1, wait / 2, wait + 1} {
 			out = append(out, suite.Plan(cfg, append(slices.Clone(met),
-				conformance.Step{Op: conformance.OpCall, At: cfg.MaxWait + gap})...))
+				conformance.Step{Op: verb.Call, At: cfg.MaxWait + gap})...))
 		}
 	}
 	return suite.NumberedCalls(out)
@@ -217,21 +218,21 @@ func (e *explorer) configured(name string, cfg conformance.Config, few []conform
 		{Name: name + " leaks", Look: true, Schedules: e.leaks(cfg, []time.Duration{1})},
 		{Name: name + " worn", Schedules: longRuns(cfg, few)},
 	}
-	if e.Accepts(conformance.OpStop) {
+	if e.Accepts(verb.Stop) {
 		out = append(out, suite.Family{Name: name + " stop", Schedules: e.stops(cfg)})
 	}
-	if e.Accepts(conformance.OpPending) {
-		asking := append(slices.Clone(few), conformance.OpPending)
+	if e.Accepts(verb.Pending) {
+		asking := append(slices.Clone(few), verb.Pending)
 		out = append(out, enumerated(name+" queries", cfg, 4, asking, wait*7/10, wait+1))
 		out = append(out, suite.Family{Name: name + " asked in between", Schedules: askedBetween(cfg)})
 	}
-	if e.Accepts(conformance.OpClose) && e.traits.CloseFlush != 0 {
+	if e.Accepts(verb.Close) && e.traits.CloseFlush != 0 {
 		out = append(out, suite.Family{Name: name + " close",
-			Schedules: suite.Ending(suite.Enumerate(cfg, few, []time.Duration{1, wait + 1}, 3), conformance.OpClose,
+			Schedules: suite.Ending(suite.Enumerate(cfg, few, []time.Duration{1, wait + 1}, 3), verb.Close,
 				[]time.Duration{0, wait / 2, wait + 1})})
 		racing := racingEnds(cfg)
 		if cfg.MaxWait > wait {
-			racing = append(racing, boundRaces([]conformance.Op{conformance.OpClose}, cfg)...)
+			racing = append(racing, boundRaces([]conformance.Op{verb.Close}, cfg)...)
 		}
 		out = append(out, suite.Family{Name: name + " close racing", Schedules: racing})
 	}
@@ -246,7 +247,7 @@ func (e *explorer) configured(name string, cfg conformance.Config, few []conform
 	if edge.NoReentry(e.Suite, e.traits.Reentrancy) != "" {
 		return out
 	}
-	for _, op := range append(slices.Clone(e.ops), conformance.OpPending) {
+	for _, op := range append(slices.Clone(e.ops), verb.Pending) {
 		if e.Accepts(op) {
 			cfg := cfg.With("inside", string(op))
 			out = append(out, enumerated(name+" inside "+string(op), cfg, 4, onlyCalls, 1, wait*7/10, 2*wait))
@@ -263,7 +264,7 @@ func (e *explorer) configured(name string, cfg conformance.Config, few []conform
 // second does the operation.
 func (e *explorer) insideTrailing(cfg conformance.Config) []conformance.Schedule {
 	out := suite.Enumerate(cfg, onlyCalls, []time.Duration{1, wait + 1}, 3)
-	for _, op := range e.Supported(conformance.OpFlush, conformance.OpStop) {
+	for _, op := range e.Supported(verb.Flush, verb.Stop) {
 		out = append(out, suite.Ending(suite.Enumerate(cfg, onlyCalls, []time.Duration{1}, 2), op,
 			[]time.Duration{wait / 2})...)
 	}
@@ -273,20 +274,20 @@ func (e *explorer) insideTrailing(cfg conformance.Config) []conformance.Schedule
 // stops are schedules with a stop and, after it, any other operation that the debouncer
 // has.
 func (e *explorer) stops(cfg conformance.Config) []conformance.Schedule {
-	ops := []conformance.Op{conformance.OpCall, conformance.OpStop}
+	ops := []conformance.Op{verb.Call, verb.Stop}
 	out := suite.Enumerate(cfg, ops, []time.Duration{1, wait + 1}, 3)
 	for calls := 1; calls <= 2; calls++ {
 		var head []conformance.Step
 		for i := range calls {
-			head = append(head, conformance.Step{Op: conformance.OpCall, N: i + 1, At: time.Duration(i)})
+			head = append(head, conformance.Step{Op: verb.Call, N: i + 1, At: time.Duration(i)})
 		}
-		head = append(head, conformance.Step{Op: conformance.OpStop, At: wait / 2})
-		for _, op := range []conformance.Op{conformance.OpCancel, conformance.OpFlush, conformance.OpPending} {
+		head = append(head, conformance.Step{Op: verb.Stop, At: wait / 2})
+		for _, op := range []conformance.Op{verb.Cancel, verb.Flush, verb.Pending} {
 			if !e.Accepts(op) {
 				continue
 			}
 			after := append(slices.Clone(head), conformance.Step{Op: op, At: wait/2 + 1})
-			last := conformance.Step{Op: conformance.OpCall, N: calls + 1, At: 3 * wait}
+			last := conformance.Step{Op: verb.Call, N: calls + 1, At: 3 * wait}
 			out = append(out, suite.Plan(cfg, after...), suite.Plan(cfg, append(slices.Clone(after), last)...))
 		}
 	}
@@ -299,7 +300,7 @@ func longRuns(cfg conformance.Config, few []conformance.Op) []conformance.Schedu
 	for _, gap := range []time.Duration{wait * 3 / 10, wait * 7 / 10, wait + 1} {
 		s := conformance.Schedule{Config: cfg}
 		for i := range 40 {
-			s.Steps = append(s.Steps, conformance.Step{Op: conformance.OpCall, N: i + 1, At: time.Duration(i) * gap})
+			s.Steps = append(s.Steps, conformance.Step{Op: verb.Call, N: i + 1, At: time.Duration(i) * gap})
 		}
 		out = append(out, s)
 	}
@@ -308,10 +309,10 @@ func longRuns(cfg conformance.Config, few []conformance.Op) []conformance.Schedu
 		for i := range 40 {
 			for range 1 + i%3 {
 				n++
-				s.Steps = append(s.Steps, conformance.Step{Op: conformance.OpCall, N: n, At: at})
+				s.Steps = append(s.Steps, conformance.Step{Op: verb.Call, N: n, At: at})
 				at += wait * 3 / 10
 			}
-			if op != conformance.OpCall && i%2 == 0 {
+			if op != verb.Call && i%2 == 0 {
 				s.Steps = append(s.Steps, conformance.Step{Op: op, At: at})
 			}
 			at += wait + 7
@@ -325,7 +326,7 @@ func longRuns(cfg conformance.Config, few []conformance.Op) []conformance.Schedu
 func keepsComing(until time.Duration) []conformance.Step {
 	var out []conformance.Step
 	for at := time.Duration(0); at < until; at += wait * 9 / 10 {
-		out = append(out, conformance.Step{Op: conformance.OpCall, At: at})
+		out = append(out, conformance.Step{Op: verb.Call, At: at})
 	}
 	return out
 }
@@ -335,7 +336,7 @@ func askedBetween(cfg conformance.Config) []conformance.Schedule {
 	burst := suite.Plan(cfg, keepsComing(max(cfg.MaxWait, 2*wait))...)
 	var out []conformance.Schedule
 	for i := 1; i < len(burst.Steps); i++ {
-		out = append(out, suite.Between(burst, i, conformance.Step{Op: conformance.OpPending}))
+		out = append(out, suite.Between(burst, i, conformance.Step{Op: verb.Pending}))
 	}
 	return suite.NumberedCalls(out)
 }

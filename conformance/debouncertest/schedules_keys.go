@@ -8,6 +8,7 @@ import (
 	"github.com/escapement-go/escapement/conformance"
 	"github.com/escapement-go/escapement/conformance/internal/edge"
 	"github.com/escapement-go/escapement/conformance/internal/suite"
+	"github.com/escapement-go/escapement/internal/verb"
 )
 
 // keyed are the schedules of instances and of keys on the edge that is built, with what ends a
@@ -23,11 +24,11 @@ func (e *explorer) keyed(base conformance.Config) []suite.Family {
 	keys := append(calls, ending(base, e.endings(e.acceptsKey))...)
 	keys = append(keys, e.busyKeys(base)...)
 	keys = append(keys, e.oneKey(base)...)
-	if e.Accepts(conformance.OpCancel) && e.traits.AfterCancel.usable() {
+	if e.Accepts(verb.Cancel) && e.traits.AfterCancel.usable() {
 		keys = append(keys, cancelledKeys(base)...)
 	}
-	if e.Accepts(conformance.OpStop) {
-		keys = append(keys, ending(base, []conformance.Op{conformance.OpStop})...)
+	if e.Accepts(verb.Stop) {
+		keys = append(keys, ending(base, []conformance.Op{verb.Stop})...)
 		keys = append(keys, stopped(base, e.endings(e.acceptsKey))...)
 	}
 	for _, op := range e.endings(e.acceptsKey) {
@@ -45,7 +46,7 @@ func (e *explorer) keyed(base conformance.Config) []suite.Family {
 func atOncePending(cfg conformance.Config, keys int) conformance.Schedule {
 	out := suite.Plan(cfg)
 	for k := 1; k <= keys; k++ {
-		out.Steps = append(out.Steps, conformance.Step{Op: conformance.OpCall, N: k, K: k, At: time.Duration(k - 1)})
+		out.Steps = append(out.Steps, conformance.Step{Op: verb.Call, N: k, K: k, At: time.Duration(k - 1)})
 	}
 	return out
 }
@@ -65,7 +66,7 @@ func (e *explorer) flushedOrSwept(cfg conformance.Config) []conformance.Schedule
 	if cfg.MaxWait == 0 { // which does not make a key rest any sooner
 		out = edge.Swept(cfg, wait)
 	}
-	if e.Accepts(conformance.OpFlush) && cfg.Edges != Leading && cfg.Edges != NoEdges {
+	if e.Accepts(verb.Flush) && cfg.Edges != Leading && cfg.Edges != NoEdges {
 		out = append(out, edge.FlushedKeys(cfg, wait)...)
 	}
 	return out
@@ -77,8 +78,8 @@ func (e *explorer) acceptsKey(op conformance.Op) bool { return e.Accepts(withKey
 // endings are the operations that end a burst and let the next event begin one.
 func (e *explorer) endings(accepts func(conformance.Op) bool) []conformance.Op {
 	var out []conformance.Op
-	for _, op := range []conformance.Op{conformance.OpCancel, conformance.OpFlush} {
-		if accepts(op) && (op != conformance.OpCancel || e.traits.AfterCancel.usable()) {
+	for _, op := range []conformance.Op{verb.Cancel, verb.Flush} {
+		if accepts(op) && (op != verb.Cancel || e.traits.AfterCancel.usable()) {
 			out = append(out, op)
 		}
 	}
@@ -89,7 +90,7 @@ func (e *explorer) endings(accepts func(conformance.Op) bool) []conformance.Op {
 func ending(cfg conformance.Config, ops []conformance.Op) []conformance.Schedule {
 	var out []conformance.Schedule
 	for _, op := range ops {
-		all := suite.Enumerate(cfg, []conformance.Op{conformance.OpCall, op}, []time.Duration{1, wait / 2, wait + 1}, 3)
+		all := suite.Enumerate(cfg, []conformance.Op{verb.Call, op}, []time.Duration{1, wait / 2, wait + 1}, 3)
 		out = append(out, suite.Having(all, op)...)
 	}
 	return edge.Keyed(out)
@@ -97,7 +98,7 @@ func ending(cfg conformance.Config, ops []conformance.Op) []conformance.Schedule
 
 // oneKey are short schedules of a single key with all that ends a burst.
 func (e *explorer) oneKey(cfg conformance.Config) []conformance.Schedule {
-	ops := append([]conformance.Op{conformance.OpCall}, e.endings(e.acceptsKey)...)
+	ops := append([]conformance.Op{verb.Call}, e.endings(e.acceptsKey)...)
 	return edge.OneKey(suite.Enumerate(cfg, ops, []time.Duration{1, wait / 2, wait + 1}, 3))
 }
 
@@ -105,9 +106,9 @@ func (e *explorer) oneKey(cfg conformance.Config) []conformance.Schedule {
 func cancelledKeys(cfg conformance.Config) []conformance.Schedule {
 	var out []conformance.Schedule
 	for _, s := range edge.Keyed(suite.Enumerate(cfg, onlyCalls, []time.Duration{1, wait / 2}, 2)) {
-		s.Steps = append(s.Steps, conformance.Step{Op: conformance.OpCancel, At: s.Steps[len(s.Steps)-1].At + 1})
+		s.Steps = append(s.Steps, conformance.Step{Op: verb.Cancel, At: s.Steps[len(s.Steps)-1].At + 1})
 		again := suite.Plan(cfg, append(slices.Clone(s.Steps),
-			conformance.Step{Op: conformance.OpCall, N: 3, K: 1, At: wait})...)
+			conformance.Step{Op: verb.Call, N: 3, K: 1, At: wait})...)
 		out = append(out, s, again)
 	}
 	return out
@@ -116,7 +117,7 @@ func cancelledKeys(cfg conformance.Config) []conformance.Schedule {
 // stopped are schedules of two keys that are stopped while something is pending, after which one of
 // the operations comes to either of them, and a call then, or much later a call alone.
 func stopped(cfg conformance.Config, ops []conformance.Op) []conformance.Schedule {
-	call := conformance.Step{Op: conformance.OpCall, N: 3, At: 3 * wait}
+	call := conformance.Step{Op: verb.Call, N: 3, At: 3 * wait}
 	after := [][]conformance.Step{{call}}
 	for _, op := range ops {
 		last := conformance.Step{Op: op, At: wait/2 + 1}
@@ -126,9 +127,9 @@ func stopped(cfg conformance.Config, ops []conformance.Op) []conformance.Schedul
 	for _, row := range after {
 		for key := 1; key <= 2; key++ {
 			s := suite.Plan(cfg,
-				conformance.Step{Op: conformance.OpCall, N: 1, K: 1},
-				conformance.Step{Op: conformance.OpCall, N: 2, K: 2, At: 1},
-				conformance.Step{Op: conformance.OpStop, At: wait / 2})
+				conformance.Step{Op: verb.Call, N: 1, K: 1},
+				conformance.Step{Op: verb.Call, N: 2, K: 2, At: 1},
+				conformance.Step{Op: verb.Stop, At: wait / 2})
 			for _, step := range row {
 				s.Steps = append(s.Steps, edge.WithKey(step, key))
 			}
@@ -183,7 +184,7 @@ func comings(cfg conformance.Config, keys int) conformance.Schedule {
 	at := time.Duration(0)
 	for i := range 300 {
 		at += gaps[rnd.IntN(len(gaps))]
-		out.Steps = append(out.Steps, conformance.Step{Op: conformance.OpCall, N: i + 1, K: 1 + rnd.IntN(keys), At: at})
+		out.Steps = append(out.Steps, conformance.Step{Op: verb.Call, N: i + 1, K: 1 + rnd.IntN(keys), At: at})
 	}
 	return out
 }
@@ -191,7 +192,7 @@ func comings(cfg conformance.Config, keys int) conformance.Schedule {
 // endedAndBack is a call with a key and op for it at the very instant at which it is due. Then it
 // comes back now and then, while others come once.
 func endedAndBack(cfg conformance.Config, op conformance.Op) conformance.Schedule {
-	out := suite.Plan(cfg, conformance.Step{Op: conformance.OpCall, N: 1, K: 1},
+	out := suite.Plan(cfg, conformance.Step{Op: verb.Call, N: 1, K: 1},
 		conformance.Step{Op: op, N: 1, At: wait, Racing: true})
 	for i := range 40 {
 		key := 1
@@ -199,7 +200,7 @@ func endedAndBack(cfg conformance.Config, op conformance.Op) conformance.Schedul
 			key = i + 1
 		}
 		at := 2*wait + time.Duration(i)*wait/8
-		out.Steps = append(out.Steps, conformance.Step{Op: conformance.OpCall, N: i + 2, K: key, At: at})
+		out.Steps = append(out.Steps, conformance.Step{Op: verb.Call, N: i + 2, K: key, At: at})
 	}
 	return out
 }
@@ -215,11 +216,11 @@ func (e *explorer) atOnce(base conformance.Config) []suite.Family {
 		}
 	}
 	if e.Accepts(opKeys) {
-		of("keys", conformance.OpStop, func(cfg conformance.Config) []conformance.Schedule {
+		of("keys", verb.Stop, func(cfg conformance.Config) []conformance.Schedule {
 			return edge.Keyed(suite.Enumerate(cfg, onlyCalls, []time.Duration{0, wait / 2}, 2))
 		})
 	}
-	for _, op := range []conformance.Op{conformance.OpCancel, conformance.OpFlush, conformance.OpStop} {
+	for _, op := range []conformance.Op{verb.Cancel, verb.Flush, verb.Stop} {
 		if e.traits.Overlap == Parallel {
 			of("callbacks at once", op, func(cfg conformance.Config) []conformance.Schedule {
 				return suite.Enumerate(cfg, onlyCalls, []time.Duration{wait + 20*time.Millisecond}, 2)

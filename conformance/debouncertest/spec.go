@@ -25,6 +25,7 @@ import (
 	"github.com/escapement-go/escapement/conformance/internal/edge"
 	"github.com/escapement-go/escapement/conformance/internal/inside"
 	"github.com/escapement-go/escapement/conformance/internal/suite"
+	"github.com/escapement-go/escapement/internal/verb"
 )
 
 // What a spec needs from package conformance, which explains it.
@@ -148,7 +149,7 @@ type contract struct {
 // Profile names the contract.
 func (c *contract) Profile() suite.Profile {
 	return suite.Profile{Kind: "debouncer", Package: "debouncertest", Receivers: true,
-		Anyhow: []conformance.Op{conformance.OpWall}}
+		Anyhow: []conformance.Op{verb.Wall}}
 }
 
 // Unfit refuses specs that cannot be run.
@@ -172,7 +173,7 @@ const (
 
 // withKey are the same operations with a key.
 var withKey = map[conformance.Op]conformance.Op{
-	conformance.OpCall: opKeys, conformance.OpCancel: opCancelKey, conformance.OpFlush: opFlushKey,
+	verb.Call: opKeys, verb.Cancel: opCancelKey, verb.Flush: opFlushKey,
 }
 
 // Learn looks at an instance that is thrown away.
@@ -182,9 +183,9 @@ func (c *contract) Learn(*suite.Suite) map[conformance.Op]bool {
 	suite.ThrowAway(func() { f.release(false) })
 	c.stops = f.Stop != nil
 	return map[conformance.Op]bool{
-		conformance.OpCall: f.Call != nil, conformance.OpCancel: f.Cancel != nil || f.CancelReports != nil,
-		conformance.OpFlush: f.Flush != nil, conformance.OpPending: f.Pending != nil, conformance.OpStop: f.Stop != nil,
-		conformance.OpClose: f.Close != nil, opReports: f.CancelReports != nil, opKeys: f.CallKey != nil,
+		verb.Call: f.Call != nil, verb.Cancel: f.Cancel != nil || f.CancelReports != nil,
+		verb.Flush: f.Flush != nil, verb.Pending: f.Pending != nil, verb.Stop: f.Stop != nil,
+		verb.Close: f.Close != nil, opReports: f.CancelReports != nil, opKeys: f.CallKey != nil,
 		opCancelKey: f.CancelKey != nil, opFlushKey: f.FlushKey != nil,
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/escapement-go/escapement/conformance/internal/edge"
 	"github.com/escapement-go/escapement/conformance/internal/suite"
 	"github.com/escapement-go/escapement/internal/timeline"
+	"github.com/escapement-go/escapement/internal/verb"
 )
 
 // exam is one run under judgement.
@@ -120,10 +121,10 @@ func newView(rec *suite.Recording, ran []conformance.Fire, traits *Traits) *view
 	}
 	for i := range done {
 		switch d := &done[i]; d.Op {
-		case conformance.OpCall:
+		case verb.Call:
 			v.byN[d.N] = d
 			v.ops = append(v.ops, d)
-		case conformance.OpCancel, conformance.OpFlush, conformance.OpStop:
+		case verb.Cancel, verb.Flush, verb.Stop:
 			v.ops = append(v.ops, d)
 		}
 	}
@@ -138,7 +139,7 @@ func (v *view) group(cancelIsFinal bool) {
 	var cur *burst
 	for _, d := range v.ops {
 		switch {
-		case d.Op == conformance.OpCall:
+		case d.Op == verb.Call:
 			v.calls = append(v.calls, d)
 			if cur = v.join(cur, d); cur.first == d {
 				v.bursts = append(v.bursts, cur)
@@ -152,7 +153,7 @@ func (v *view) group(cancelIsFinal bool) {
 		case d.Racing && d.Began.At == cur.due:
 			cur.open = true
 		}
-		if d.Op == conformance.OpStop || d.Op == conformance.OpCancel && cancelIsFinal {
+		if d.Op == verb.Stop || d.Op == verb.Cancel && cancelIsFinal {
 			return
 		}
 	}
@@ -198,7 +199,7 @@ func (v *view) received() []conformance.Done {
 	out := slices.Clone(v.rec.Done)
 	for i := range out {
 		for _, f := range v.ran {
-			if out[i].Op == conformance.OpCall && f.Began.Seq < out[i].Began.Seq && out[i].Began.Seq < f.Ended.Seq {
+			if out[i].Op == verb.Call && f.Began.Seq < out[i].Began.Seq && out[i].Began.Seq < f.Ended.Seq {
 				out[i].Began.At = f.Ended.At
 			}
 		}
@@ -223,7 +224,7 @@ func (v *view) causedByFlush() {
 	used := map[*conformance.Done]bool{}
 	for i, f := range v.rec.Fires {
 		for _, d := range slices.Backward(v.ops) {
-			if d.Op == conformance.OpFlush && !used[d] && d.Began.Seq < f.Began.Seq &&
+			if d.Op == verb.Flush && !used[d] && d.Began.Seq < f.Began.Seq &&
 				(f.Began.At == d.Began.At || d.Ended.Seq == 0 || f.Began.Seq < d.Ended.Seq || v.queued(i, d.Began.At)) {
 				v.flush[i], used[d] = d, true
 				break
@@ -302,7 +303,7 @@ func (v *view) lastOf(seq int, ops ...conformance.Op) *conformance.Done {
 // had begun. What begins then may take effect before it or after it.
 func (v *view) ending(seq int) bool {
 	return slices.ContainsFunc(v.ops, func(d *conformance.Done) bool {
-		return d.Op != conformance.OpCall && meanwhile(d, seq) && !v.flushed(d, seq)
+		return d.Op != verb.Call && meanwhile(d, seq) && !v.flushed(d, seq)
 	})
 }
 
@@ -379,8 +380,8 @@ func (x *exam) lanes() []suite.Lane {
 		switch {
 		case b.endedBy == nil && b.due <= x.End:
 			want.Marks = append(want.Marks, suite.Mark{At: x.wantAt(b), Text: x.wantMark(b)})
-		case b.endedBy != nil && b.endedBy.Op == conformance.OpFlush,
-			b.endedBy != nil && b.endedBy.Op == conformance.OpStop && x.traits.StopPending == StopFlushes:
+		case b.endedBy != nil && b.endedBy.Op == verb.Flush,
+			b.endedBy != nil && b.endedBy.Op == verb.Stop && x.traits.StopPending == StopFlushes:
 			want.Marks = append(want.Marks, suite.Mark{At: b.endedBy.Began.At, Text: x.wantMark(b)})
 		}
 	}

@@ -6,6 +6,8 @@ import (
 
 	"github.com/escapement-go/escapement/conformance"
 	"github.com/escapement-go/escapement/conformance/internal/suite"
+	"github.com/escapement-go/escapement/internal/twins"
+	"github.com/escapement-go/escapement/internal/verb"
 )
 
 // Draw draws items in bursts, a little faster and slower than they leave, at the instants
@@ -13,15 +15,15 @@ import (
 // them, the input that ends, a Stop, two of these, and functions that call back.
 func (c *contract) Draw(s *suite.Suite, pick suite.Pick) conformance.Schedule {
 	cfg := suite.OneOf(pick, "config", c.drawn())
-	put := []conformance.Op{conformance.OpPut, conformance.OpPut, conformance.OpPut}
+	put := []conformance.Op{verb.Put, verb.Put, verb.Put}
 	kinds := [][]conformance.Op{put}
-	ends := s.Supported(conformance.OpCancel, conformance.OpClose, conformance.OpStop)
+	ends := s.Supported(verb.Cancel, verb.Close, verb.Stop)
 	for _, op := range ends {
 		kinds = append(kinds, append(slices.Clone(put), op))
 	}
-	if s.Accepts(conformance.OpClose) {
-		for _, op := range s.Supported(conformance.OpCancel, conformance.OpStop) {
-			kinds = append(kinds, append(slices.Clone(put), conformance.OpClose, op))
+	if s.Accepts(verb.Close) {
+		for _, op := range s.Supported(verb.Cancel, verb.Stop) {
+			kinds = append(kinds, append(slices.Clone(put), verb.Close, op))
 		}
 	}
 	ops, inside := put, false
@@ -33,7 +35,7 @@ func (c *contract) Draw(s *suite.Suite, pick suite.Pick) conformance.Schedule {
 		ops = kinds[k/2]
 	} else {
 		inside = true
-		back := s.Supported(conformance.OpPut, conformance.OpCancel, conformance.OpClose)
+		back := s.Supported(verb.Put, verb.Cancel, verb.Close)
 		cfg = cfg.With("inside", string(suite.OneOf(pick, "inside", back)))
 	}
 	d := cfg.Interval
@@ -56,10 +58,10 @@ func (c *contract) Draw(s *suite.Suite, pick suite.Pick) conformance.Schedule {
 		}
 		st := conformance.Step{Op: m.Op, At: at}
 		switch {
-		case items == 0 || m.Op == conformance.OpPut || !mayFollow(m.Op, ended):
+		case items == 0 || m.Op == verb.Put || !mayFollow(m.Op, ended):
 			items++
-			st.Op, st.N = conformance.OpPut, items
-		case m.Op == conformance.OpCancel:
+			st.Op, st.N = verb.Put, items
+		case m.Op == verb.Cancel:
 			newest := items
 			if m.N%5 > 0 { // which are more likely to wait
 				newest = min(items, 4)
@@ -77,10 +79,10 @@ func (c *contract) Draw(s *suite.Suite, pick suite.Pick) conformance.Schedule {
 // either comes once, and a Stop goes last.
 func mayFollow(op, ended conformance.Op) bool {
 	switch op {
-	case conformance.OpClose:
+	case verb.Close:
 		return ended == ""
-	case conformance.OpStop:
-		return ended != conformance.OpStop
+	case verb.Stop:
+		return ended != verb.Stop
 	}
 	return true
 }
@@ -109,15 +111,15 @@ func (c *contract) Fits(s *suite.Suite, schedule conformance.Schedule) bool {
 	items, ended := 0, conformance.Op("")
 	for _, st := range schedule.Steps {
 		switch {
-		case st.Op == conformance.OpPut:
+		case st.Op == verb.Put:
 			if items++; st.N != items {
 				return false
 			}
-		case !mayFollow(st.Op, ended), st.Op == conformance.OpCancel && (st.N < 1 || st.N > items),
-			st.Op != conformance.OpCancel && items == 0:
+		case !mayFollow(st.Op, ended), st.Op == verb.Cancel && (st.N < 1 || st.N > items),
+			st.Op != verb.Cancel && items == 0:
 			return false
 		}
-		if st.Op == conformance.OpClose || st.Op == conformance.OpStop {
+		if st.Op == verb.Close || st.Op == verb.Stop {
 			ended = st.Op
 		}
 	}
@@ -127,14 +129,14 @@ func (c *contract) Fits(s *suite.Suite, schedule conformance.Schedule) bool {
 // Tidied numbers the items of a schedule from which steps were left out.
 func (c *contract) Tidied(_ *suite.Suite, s conformance.Schedule) conformance.Schedule {
 	return suite.Recounted(s,
-		func(op conformance.Op) bool { return op == conformance.OpPut },
-		func(op conformance.Op) bool { return op == conformance.OpCancel })
+		func(op conformance.Op) bool { return op == verb.Put },
+		func(op conformance.Op) bool { return op == verb.Cancel })
 }
 
 // Twins puts the laws that compare two runs to a bucket.
-func (c *contract) Twins(*suite.Suite) conformance.Twins {
+func (c *contract) Twins(*suite.Suite) twins.Terms {
 	tr := c.spec.Traits
-	tw := conformance.Twins{
+	tw := twins.Terms{
 		Laws:    []string{"X-REPLAY", "X-SCALE", "X-RENAME", "X-ISO"},
 		Windows: tr.FirstItem == FirstOnGrid,
 		Long:    func(cfg conformance.Config) time.Duration { return 1000 * cfg.Interval },
@@ -143,7 +145,7 @@ func (c *contract) Twins(*suite.Suite) conformance.Twins {
 			suite.Configured("interval", suite.Unit.String(), "backlog", "5"),
 		},
 		Draw: func(cfg conformance.Config, pick suite.Pick) conformance.Schedule {
-			return suite.DrawClear(pick, cfg, []conformance.Op{conformance.OpPut}, suite.Bare)
+			return suite.DrawClear(pick, cfg, []conformance.Op{verb.Put}, suite.Bare)
 		},
 	}
 	if tr.Slack == 0 { // else idle time is saved up

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/escapement-go/escapement/conformance"
+	"github.com/escapement-go/escapement/internal/twins"
 	"github.com/escapement-go/escapement/internal/zoo/leakybucket"
 	"github.com/escapement-go/escapement/synctestcompat"
 )
@@ -18,7 +19,7 @@ func TestDraw(t *testing.T) {
 	pick := func(_ string, n int) int { return rnd.IntN(n) }
 	fits := 0
 	for _, d := range leakybucket.Designs() {
-		j := d.Spec.Judge(t)
+		j := d.Spec.Judge(t).(twins.Judge)
 		for range 60 {
 			s := j.Draw(pick)
 			if again, err := conformance.ParseSchedule(s.String()); err != nil || again.String() != s.String() {
@@ -48,7 +49,7 @@ func TestDraw(t *testing.T) {
 // The plainest choices make a plain schedule.
 func TestDraw_plainest(t *testing.T) {
 	synctestcompat.Require(t)
-	j := leakybucket.Designs()[0].Spec.Judge(t)
+	j := leakybucket.Designs()[0].Spec.Judge(t).(twins.Judge)
 	s := j.Draw(func(string, int) int { return 0 })
 	if got, want := s.String(), "interval=100ms backlog=2 | put 1 @0"; got != want || !j.Fits(s) {
 		t.Errorf("the plainest schedule is %q, want %q", got, want)
@@ -62,7 +63,7 @@ func TestSmallest(t *testing.T) {
 		if m.Name != "a stop lets everybody pass" {
 			continue
 		}
-		j := m.Spec.Judge(t)
+		j := m.Spec.Judge(t).(twins.Judge)
 		const text = "interval=100ms backlog=2 | put 1 @0 | stop @50ms | put 2 @90ms | put 3 @90ms"
 		s, err := conformance.ParseSchedule(text)
 		if err != nil || !j.Fits(s) {
@@ -104,7 +105,7 @@ func TestOpen(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, d := range leakybucket.Designs() {
-			j := d.Spec.Judge(t)
+			j := d.Spec.Judge(t).(twins.Judge)
 			if !slices.ContainsFunc(s.Steps, func(st conformance.Step) bool { return !j.Accepts(st.Op) }) {
 				for _, v := range j.Run(s) {
 					t.Errorf("%s: %s", d.Name, v.Text())

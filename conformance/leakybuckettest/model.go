@@ -5,6 +5,7 @@ import (
 
 	"github.com/escapement-go/escapement/conformance"
 	"github.com/escapement-go/escapement/conformance/internal/suite"
+	"github.com/escapement-go/escapement/internal/verb"
 )
 
 // dues returns when the items must leave that the implementation accepted, in their order.
@@ -113,7 +114,7 @@ func lasts(s conformance.Schedule) (end time.Duration) {
 		puts++
 	}
 	for _, st := range s.Steps {
-		puts += suite.Number(st.Op == conformance.OpPut)
+		puts += suite.Number(st.Op == verb.Put)
 		end = max(end, st.At)
 	}
 	return suite.Sum(suite.Sum(end, suite.Times(puts, suite.Sum(s.Config.Interval, s.Config.Busy))), back(s))

@@ -9,18 +9,19 @@ import (
 	"github.com/escapement-go/escapement/conformance"
 	"github.com/escapement-go/escapement/conformance/internal/edge"
 	"github.com/escapement-go/escapement/conformance/internal/suite"
+	"github.com/escapement-go/escapement/internal/verb"
 )
 
 // do does one operation of a schedule and notes its result.
 func (f *Funcs) do(s conformance.Step, d *conformance.Done) {
 	switch s.Op {
-	case conformance.OpPut:
+	case verb.Put:
 		d.OK = f.Put(s.N)
-	case conformance.OpCancel:
+	case verb.Cancel:
 		d.OK = f.Cancel(s.N)
-	case conformance.OpClose:
+	case verb.Close:
 		f.Close()
-	case conformance.OpStop:
+	case verb.Stop:
 		f.Stop()
 	}
 }
@@ -72,7 +73,7 @@ func (c *contract) Play(st *suite.Stage) {
 	st.Rests, st.Released = true, edge.StoppedSoon(st.Schedule)
 	st.Alone, st.Fresh = true, true
 	st.Blocks = func(s conformance.Step) bool {
-		return s.Op == conformance.OpClose || s.Op == conformance.OpStop || cfg.Busy > 0
+		return s.Op == verb.Close || s.Op == verb.Stop || cfg.Busy > 0
 	}
 	if c.spec.Traits.HoldsLockWhileWaiting {
 		st.Occupied = occupied
@@ -84,12 +85,12 @@ func (c *contract) Play(st *suite.Stage) {
 		row = atOnce
 	}
 	end := st.Each(row, func(s conformance.Step) {
-		if s.Op == conformance.OpPut {
+		if s.Op == verb.Put {
 			came++
 		}
-		stopped = stopped || s.Op == conformance.OpStop
+		stopped = stopped || s.Op == verb.Stop
 		do := func() { st.Rec.Do(s, false, func(done *conformance.Done) { impl.do(s, done) }) }
-		if s.Racing && (s.Op == conformance.OpClose || cfg.Busy > 0) && st.Bubble { // it may wait for an item
+		if s.Racing && (s.Op == verb.Close || cfg.Busy > 0) && st.Bubble { // it may wait for an item
 			suite.Start(do)
 		} else {
 			do()
@@ -104,7 +105,7 @@ func (c *contract) Play(st *suite.Stage) {
 	st.Rec.Locked(func(rec *suite.Recording) {
 		for i := range rec.Done {
 			d := &rec.Done[i]
-			d.OK = d.OK && !(d.Op == conformance.OpPut && refused[d.N])
+			d.OK = d.OK && !(d.Op == verb.Put && refused[d.N])
 		}
 	})
 }
@@ -117,9 +118,9 @@ func atOnce(left []conformance.Step) int {
 	switch {
 	case !first.Racing:
 		return 1
-	case first.Op == conformance.OpPut && together(1) && left[1].Op == conformance.OpClose:
+	case first.Op == verb.Put && together(1) && left[1].Op == verb.Close:
 		return 2
-	case first.Op != conformance.OpCancel:
+	case first.Op != verb.Cancel:
 		return 1
 	}
 	n := 1
@@ -146,9 +147,9 @@ func refusedAt(rec *suite.Recording, v int, now time.Duration) bool {
 	came, at := false, time.Duration(0)
 	for _, d := range rec.Done {
 		switch {
-		case came && (d.Op == conformance.OpStop || d.Op == conformance.OpClose):
+		case came && (d.Op == verb.Stop || d.Op == verb.Close):
 			return false
-		case d.Op == conformance.OpPut && d.N == v:
+		case d.Op == verb.Put && d.N == v:
 			came, at = true, d.Began.At
 		}
 	}
@@ -159,7 +160,7 @@ func refusedAt(rec *suite.Recording, v int, now time.Duration) bool {
 func occupied(rec *suite.Recording, _ conformance.Step) bool {
 	waiting := -len(rec.Fires)
 	for _, d := range rec.Done {
-		if d.Op == conformance.OpPut && (d.OK || d.Ended.Seq == 0) {
+		if d.Op == verb.Put && (d.OK || d.Ended.Seq == 0) {
 			waiting++
 		}
 	}
@@ -222,14 +223,14 @@ func (c *contract) made(st *suite.Stage, cfg Config, leave, refuse func(int)) Fu
 // keeps from leaving.
 func (c *contract) inside(st *suite.Stage, impl *Funcs, i int) {
 	op := st.Config().Inside
-	if op == "" || i != 0 && (i != 1 || op == conformance.OpClose) {
+	if op == "" || i != 0 && (i != 1 || op == verb.Close) {
 		return
 	}
 	step := conformance.Step{Op: op, At: st.Now()}
 	switch op {
-	case conformance.OpPut:
+	case verb.Put:
 		step.N = suite.InsideNumber(st.Schedule) + i
-	case conformance.OpCancel:
+	case verb.Cancel:
 		step.N = st.Steps()[len(st.Steps())-1].N
 	}
 	st.Rec.Do(step, true, func(done *conformance.Done) { impl.do(step, done) })

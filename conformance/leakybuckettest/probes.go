@@ -9,12 +9,13 @@ import (
 
 	"github.com/escapement-go/escapement/conformance"
 	"github.com/escapement-go/escapement/conformance/internal/suite"
+	"github.com/escapement-go/escapement/internal/verb"
 )
 
 // Canary proves that time is taken from where the spec says: what waits leaves when it has
 // passed.
 func (c *contract) Canary(s *suite.Suite) string {
-	if !s.Accepts(conformance.OpPut) {
+	if !s.Accepts(verb.Put) {
 		return "New returned no Put and no Take: say how to offer an item, or to wait for a turn"
 	}
 	var impl Funcs
@@ -115,7 +116,7 @@ func (c *contract) concurrent(p *suite.Probe) (*suite.Violation, string) {
 		},
 		Release: func(b *sharedBucket) { b.end() },
 	})
-	if worst == nil && skip == "" && p.Accepts(conformance.OpCancel) {
+	if worst == nil && skip == "" && p.Accepts(verb.Cancel) {
 		return c.cancels(p)
 	}
 	return worst, skip
@@ -176,7 +177,7 @@ func (c *contract) race(p *suite.Probe) (skip string) {
 		}
 		return ops
 	})
-	if skip != "" || !p.Accepts(conformance.OpStop) {
+	if skip != "" || !p.Accepts(verb.Stop) {
 		return skip
 	}
 	return p.Clash(func(env conformance.Env) []func(int) {

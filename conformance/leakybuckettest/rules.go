@@ -10,6 +10,7 @@ import (
 	"github.com/escapement-go/escapement/conformance/internal/edge"
 	"github.com/escapement-go/escapement/conformance/internal/suite"
 	"github.com/escapement-go/escapement/internal/timeline"
+	"github.com/escapement-go/escapement/internal/verb"
 )
 
 // Rules are the laws of a leaky bucket.
@@ -71,17 +72,17 @@ func (c *contract) Rules() []suite.Rule[Traits, *exam] {
 			Rule: core("LB-CANCEL", "An item cancelled while it waits MUST NOT leave, MUST free its place no "+
 				"later than its turn, and MUST NOT delay the others: each MUST leave in its own turn, or in "+
 				"that of an item cancelled before it."),
-			Ops:      []conformance.Op{conformance.OpCancel},
+			Ops:      []conformance.Op{verb.Cancel},
 			Declared: []string{"FirstItem"},
-			About:    suite.Has(conformance.OpCancel),
+			About:    suite.Has(verb.Cancel),
 			Check:    (*exam).cancel,
 		},
 		{
 			Rule: core("LB-CLOSE", "After Close nothing may be accepted; waiting items MUST leave or not, as "+
 				"declared."),
-			Ops:      []conformance.Op{conformance.OpClose},
+			Ops:      []conformance.Op{verb.Close},
 			Declared: []string{"CloseFlush"},
-			About:    suite.Has(conformance.OpClose),
+			About:    suite.Has(verb.Close),
 			Check:    (*exam).close,
 		},
 		{
@@ -92,7 +93,7 @@ func (c *contract) Rules() []suite.Rule[Traits, *exam] {
 			Unless: func(s *suite.Suite, _ *Traits) string {
 				return suite.If(s.Time != conformance.Injected, "only an injected clock can be set back")
 			},
-			About: suite.Steps(conformance.OpWall),
+			About: suite.Steps(verb.Wall),
 			Check: (*exam).heldUp,
 		},
 		suite.OneClock[Traits, *exam](onPackageTime, suite.FireMarks),
@@ -343,7 +344,7 @@ func (x *exam) drop() *suite.Violation {
 		return nil
 	}
 	v := x.view()
-	stopped := func(d conformance.Done) bool { return d.Op == conformance.OpStop && d.Ended.Seq != 0 }
+	stopped := func(d conformance.Done) bool { return d.Op == verb.Stop && d.Ended.Seq != 0 }
 	var stop *conformance.Done // the first that has returned
 	if i := slices.IndexFunc(x.Done, stopped); i >= 0 {
 		stop = &x.Done[i]

@@ -9,6 +9,7 @@ import (
 	"github.com/escapement-go/escapement/conformance"
 	"github.com/escapement-go/escapement/conformance/internal/suite"
 	"github.com/escapement-go/escapement/internal/timeline"
+	"github.com/escapement-go/escapement/internal/verb"
 )
 
 func (x *exam) cancel() *suite.Violation {
@@ -32,7 +33,7 @@ func (x *exam) cancelReports() *suite.Violation {
 	v := x.view()
 	for i := range x.Done {
 		d := &x.Done[i]
-		if d.Op != conformance.OpCancel {
+		if d.Op != verb.Cancel {
 			continue
 		}
 		k := slices.IndexFunc(v.items, func(it item) bool { return it.put.N == d.N })

@@ -9,16 +9,17 @@ import (
 	"github.com/escapement-go/escapement/conformance/internal/edge"
 	"github.com/escapement-go/escapement/conformance/internal/suite"
 	"github.com/escapement-go/escapement/internal/timeline"
+	"github.com/escapement-go/escapement/internal/verb"
 )
 
 // Families lists what is explored, in constants.
 func (c *contract) Families(s *suite.Suite) []suite.Family {
-	if s.Inexact() != "" || !s.Accepts(conformance.OpPut) {
+	if s.Inexact() != "" || !s.Accepts(verb.Put) {
 		return nil
 	}
 	base := conformance.Config{}.With("interval", "100ms")
 	size := func(n int) conformance.Config { return base.With("backlog", fmt.Sprint(n)) }
-	put := []conformance.Step{{Op: conformance.OpPut}}
+	put := []conformance.Step{{Op: verb.Put}}
 	grid := []time.Duration{0, 1, suite.Wait / 2, suite.Wait - 1, suite.Wait, suite.Wait + 1, 5 * suite.Wait / 2}
 	halves := []time.Duration{0, suite.Wait / 2, suite.Wait}
 	out := []suite.Family{
@@ -46,7 +47,7 @@ func (c *contract) Families(s *suite.Suite) []suite.Family {
 	} else {
 		out = append(out, suite.Family{Name: "racing", Skip: s.Unsettled(), Schedules: c.races(s)})
 	}
-	for _, op := range []conformance.Op{conformance.OpPut, conformance.OpCancel, conformance.OpClose} {
+	for _, op := range []conformance.Op{verb.Put, verb.Cancel, verb.Close} {
 		if s.Accepts(op) && edge.NoReentry(s, c.spec.Traits.Reentrancy) == "" {
 			cfg := size(2).With("inside", string(op))
 			inside := sequences(cfg, put, []time.Duration{0, suite.Wait}, 3)
@@ -73,10 +74,10 @@ func (c *contract) Families(s *suite.Suite) []suite.Family {
 
 // withdrawn are schedules in which what waits is cancelled, or the bucket is closed or stopped.
 func withdrawn(s *suite.Suite, size func(int) conformance.Config) (out []suite.Family) {
-	cancel := func(n int) conformance.Step { return conformance.Step{Op: conformance.OpCancel, N: n} }
+	cancel := func(n int) conformance.Step { return conformance.Step{Op: verb.Cancel, N: n} }
 	halves := []time.Duration{0, suite.Wait / 2, suite.Wait}
-	put := []conformance.Step{{Op: conformance.OpPut}}
-	if s.Accepts(conformance.OpCancel) {
+	put := []conformance.Step{{Op: verb.Put}}
+	if s.Accepts(verb.Cancel) {
 		const cancels = "put 0 @0 | cancel 2 @0 | cancel 3 @0 | cancel 4 @0"
 		later := append(
 			after(size(3), "put 1 @0 | put 2 @0 | put 3 @0 | put 4 @0", cancels, halves, 2),
@@ -89,17 +90,17 @@ func withdrawn(s *suite.Suite, size func(int) conformance.Config) (out []suite.F
 			suite.Family{Name: "cancels and what comes later", Schedules: later},
 			suite.Family{Name: "later cancels", Schedules: sequences(size(1), append(put[:1:1], cancel(2)), halves, 5)})
 	}
-	if s.Accepts(conformance.OpClose) {
-		closes := append(put[:1:1], conformance.Step{Op: conformance.OpClose})
+	if s.Accepts(verb.Close) {
+		closes := append(put[:1:1], conformance.Step{Op: verb.Close})
 		out = append(out, suite.Family{Name: "closes", Schedules: sequences(size(2), closes, halves, 4)},
 			suite.Family{Name: "closes, and what comes later", Schedules: after(size(2),
 				"put 1 @0 | put 2 @0 | put 3 @0", "close @0 | put 0 @0", halves[:2], 2)})
-		if s.Accepts(conformance.OpCancel) {
+		if s.Accepts(verb.Cancel) {
 			out = append(out, suite.Family{Name: "closes and cancels", Schedules: after(size(2),
 				"put 1 @0 | put 2 @0 | put 3 @0", "close @0 | cancel 2 @0 | cancel 3 @0", halves[:2], 3)})
 		}
 	}
-	if s.Accepts(conformance.OpStop) {
+	if s.Accepts(verb.Stop) {
 		stops := after(size(2), "put 1 @0 | put 2 @0", "stop @0", halves, 1)
 		months := size(2).Without("interval").With("interval", timeline.Duration(edge.Months))
 		stops = append(stops, edge.StopsSoon(s, sequences(months, put, []time.Duration{0, suite.Wait}, 3))...)
@@ -118,24 +119,24 @@ func spent(slack int, all []conformance.Schedule) []conformance.Schedule {
 	for k := range all {
 		s := &all[k]
 		for i := range s.Steps {
-			if s.Steps[i].Op == conformance.OpCancel {
+			if s.Steps[i].Op == verb.Cancel {
 				s.Steps[i].N += slack
 			}
 		}
-		s.Steps = append(slices.Repeat([]conformance.Step{{Op: conformance.OpPut}}, slack), s.Steps...)
+		s.Steps = append(slices.Repeat([]conformance.Step{{Op: verb.Put}}, slack), s.Steps...)
 	}
 	return withItems(all)
 }
 
 // onPackageTime are the schedules that are run while package time moves on.
 func onPackageTime(*suite.Suite) []conformance.Schedule {
-	put := []conformance.Step{{Op: conformance.OpPut}}
+	put := []conformance.Step{{Op: verb.Put}}
 	return sequences(suite.Configured("interval", "100ms", "backlog", "2"), put, suite.Around(suite.Wait), 3)
 }
 
 // filled are schedules of items that come to a full bucket around the instants at which others leave it.
 func filled(*suite.Suite) []conformance.Schedule {
-	put := conformance.Step{Op: conformance.OpPut}
+	put := conformance.Step{Op: verb.Put}
 	all := suite.Sequences(suite.Configured("interval", "100ms", "backlog", "2"), []conformance.Step{put},
 		[]time.Duration{0, suite.Wait / 2, suite.Wait, suite.Wait + 2}, 4)
 	for i := range all {
@@ -146,22 +147,22 @@ func filled(*suite.Suite) []conformance.Schedule {
 
 // taken are the items that leave, and the answers to items.
 func taken(rec *suite.Recording) []suite.Mark {
-	return append(suite.FireMarks(rec), suite.Answers(conformance.OpPut)(rec)...)
+	return append(suite.FireMarks(rec), suite.Answers(verb.Put)(rec)...)
 }
 
 // busy are schedules in which the function that items leave to takes its time, up to more than an
 // interval, and in which the bucket is stopped or closed meanwhile.
 func busy(s *suite.Suite, cfg conformance.Config) (out []suite.Family) {
-	steps := []conformance.Step{{Op: conformance.OpPut}}
-	for _, op := range s.Supported(conformance.OpStop, conformance.OpClose) {
+	steps := []conformance.Step{{Op: verb.Put}}
+	for _, op := range s.Supported(verb.Stop, verb.Close) {
 		steps = append(steps, conformance.Step{Op: op})
 	}
 	for _, busy := range []time.Duration{suite.Wait * 3 / 10, suite.Wait * 5 / 2} {
 		gaps := []time.Duration{0, busy / 2, suite.Wait + busy/3}
 		text := timeline.Duration(busy)
 		all := slices.DeleteFunc(sequences(cfg.With("busy", text), steps, gaps, 4), func(s conformance.Schedule) bool {
-			stops := index(s, conformance.OpStop) >= 0
-			return stops && (index(s, conformance.OpClose) >= 0 || !stopsOnce(s.Steps))
+			stops := index(s, verb.Stop) >= 0
+			return stops && (index(s, verb.Close) >= 0 || !stopsOnce(s.Steps))
 		})
 		out = append(out, suite.Family{Name: "busy " + text, Schedules: all})
 	}
@@ -171,8 +172,8 @@ func busy(s *suite.Suite, cfg conformance.Config) (out []suite.Family) {
 // stopped are schedules in which the bucket is stopped while items wait, and offered more; perhaps it
 // was closed before.
 func stopped(s *suite.Suite, cfg conformance.Config) []conformance.Schedule {
-	steps := []conformance.Step{{Op: conformance.OpPut}}
-	for _, op := range s.Supported(conformance.OpStop, conformance.OpClose) {
+	steps := []conformance.Step{{Op: verb.Put}}
+	for _, op := range s.Supported(verb.Stop, verb.Close) {
 		steps = append(steps, conformance.Step{Op: op})
 	}
 	all := sequences(cfg, steps, []time.Duration{0, suite.Wait / 2}, 4)
@@ -184,10 +185,10 @@ func stopped(s *suite.Suite, cfg conformance.Config) []conformance.Schedule {
 func stopsOnce(steps []conformance.Step) bool {
 	stops := 0
 	for _, s := range steps {
-		if stops > 0 && s.Op == conformance.OpClose {
+		if stops > 0 && s.Op == verb.Close {
 			return false
 		}
-		stops += suite.Number(s.Op == conformance.OpStop)
+		stops += suite.Number(s.Op == verb.Stop)
 	}
 	return stops == 1
 }
@@ -207,11 +208,11 @@ func sequences(
 // withItems numbers the items of each schedule, and leaves out schedules that do not begin
 // with a put.
 func withItems(all []conformance.Schedule) []conformance.Schedule {
-	all = slices.DeleteFunc(all, func(s conformance.Schedule) bool { return s.Steps[0].Op != conformance.OpPut })
+	all = slices.DeleteFunc(all, func(s conformance.Schedule) bool { return s.Steps[0].Op != verb.Put })
 	for _, s := range all {
 		n := 0
 		for i := range s.Steps {
-			if s.Steps[i].Op == conformance.OpPut {
+			if s.Steps[i].Op == verb.Put {
 				n++
 				s.Steps[i].N = n
 			}
@@ -243,12 +244,12 @@ func setsBack() (all []conformance.Schedule) {
 	cfg := suite.Configured("interval", "100ms", "backlog", "9")
 	for _, by := range []time.Duration{1, w / 2, w, 7 * w, time.Hour} {
 		for _, at := range []time.Duration{0, w / 2, w, 5 * w} {
-			back := conformance.Step{Op: conformance.OpWall, D: -by, At: at}
+			back := conformance.Step{Op: verb.Wall, D: -by, At: at}
 			for _, head := range []string{"put 1 @0", "put 1 @0 | put 2 @0", "put 1 @0 | put 2 @0 | put 3 @0"} {
 				steps := append(suite.MustParse(head).Steps, back)
 				all = append(all, suite.Plan(cfg, slices.Clone(steps)...))
 				for _, gap := range []time.Duration{0, w / 2, w, 9 * w} {
-					put := conformance.Step{Op: conformance.OpPut, At: at + gap}
+					put := conformance.Step{Op: verb.Put, At: at + gap}
 					all = append(all, suite.Plan(cfg, append(slices.Clone(steps), put)...),
 						suite.Plan(cfg, append(slices.Clone(steps), put, put)...))
 				}
@@ -270,7 +271,7 @@ func (c *contract) races(s *suite.Suite) []conformance.Schedule {
 		conf + " | put 3 @50ms | put 4 @200ms~ | put 5 @250ms",
 		"interval=1ns backlog=2 | put 1 @0 | put 2 @0 | put 3 @1ns~",
 	}
-	if s.Accepts(conformance.OpCancel) {
+	if s.Accepts(verb.Cancel) {
 		texts = append(texts,
 			conf+" | cancel 2 @100ms~",
 			conf+" | cancel 2 @100ms~ | put 3 @150ms | put 4 @150ms",
@@ -279,7 +280,7 @@ func (c *contract) races(s *suite.Suite) []conformance.Schedule {
 			conf+" | cancel 2 @100ms~ | put 3 @100ms~ | put 4 @100ms~",
 			conf+" | cancel 2 @100ms~ | put 3 @100ms~ | put 4 @100ms~ | put 5 @150ms")
 	}
-	if s.Accepts(conformance.OpClose) && s.Accepts(opServes) && c.spec.Traits.CloseFlush == CloseAtDeadline {
+	if s.Accepts(verb.Close) && s.Accepts(opServes) && c.spec.Traits.CloseFlush == CloseAtDeadline {
 		texts = append(texts, // who waits for both at once may choose by chance
 			"interval=100ms backlog=1 | put 1 @0~ | close @0~",
 			"interval=100ms backlog=2 | put 1 @0~ | close @0~",
@@ -295,7 +296,7 @@ func (c *contract) races(s *suite.Suite) []conformance.Schedule {
 // due, while others wait behind it.
 func racingEnds(s *suite.Suite) []conformance.Schedule {
 	var texts []string
-	for _, op := range s.Supported(conformance.OpStop, conformance.OpClose) {
+	for _, op := range s.Supported(verb.Stop, verb.Close) {
 		const conf = "interval=100ms backlog=3 | put 1 @0 | put 2 @0 | put 3 @0"
 		texts = append(texts,
 			fmt.Sprintf("%s | %s @100ms~", conf, op),
@@ -315,7 +316,7 @@ func longQueues() []conformance.Schedule {
 		for _, gap := range slices.Compact(gaps) {
 			s := conformance.Schedule{Config: cfg}
 			for i := range 40 {
-				s.Steps = append(s.Steps, conformance.Step{Op: conformance.OpPut, N: i + 1, At: time.Duration(i) * gap})
+				s.Steps = append(s.Steps, conformance.Step{Op: verb.Put, N: i + 1, At: time.Duration(i) * gap})
 			}
 			out = append(out, s)
 		}
@@ -326,7 +327,7 @@ func longQueues() []conformance.Schedule {
 // centuries have an interval of which two, or one and a little, are beyond what any duration is. No item's turn
 // is as far ahead. Package time is over in the year 2262, so that who waits there has to be stopped.
 func (c *contract) centuries(s *suite.Suite, cfg conformance.Config) []conformance.Schedule {
-	if s.Time == conformance.PackageTime && !s.Accepts(conformance.OpStop) {
+	if s.Time == conformance.PackageTime && !s.Accepts(verb.Stop) {
 		return nil
 	}
 	items := 1
@@ -334,7 +335,7 @@ func (c *contract) centuries(s *suite.Suite, cfg conformance.Config) []conforman
 		items = 2
 	}
 	cfg = cfg.Without("interval").With("interval", timeline.Duration(suite.MostHours))
-	return sequences(cfg, []conformance.Step{{Op: conformance.OpPut}}, []time.Duration{0, 1, suite.Century}, items)
+	return sequences(cfg, []conformance.Step{{Op: verb.Put}}, []time.Duration{0, 1, suite.Century}, items)
 }
 
 // slacks let idle time pass, a little less and more than earns the whole slack, and much
@@ -349,10 +350,10 @@ func slacks(slack int) []conformance.Schedule {
 	}
 	for _, idle := range idles {
 		s := conformance.Schedule{Config: cfg}
-		s.Steps = append(s.Steps, conformance.Step{Op: conformance.OpPut, N: 1})
+		s.Steps = append(s.Steps, conformance.Step{Op: verb.Put, N: 1})
 		for _, at := range []time.Duration{idle, 2*idle + 2*interval} { // all have left 2 intervals after the first
 			for range slack + 3 {
-				s.Steps = append(s.Steps, conformance.Step{Op: conformance.OpPut, N: len(s.Steps) + 1, At: at})
+				s.Steps = append(s.Steps, conformance.Step{Op: verb.Put, N: len(s.Steps) + 1, At: at})
 			}
 		}
 		out = append(out, s)

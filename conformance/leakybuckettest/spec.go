@@ -29,6 +29,7 @@ import (
 	"github.com/escapement-go/escapement/conformance"
 	"github.com/escapement-go/escapement/conformance/internal/inside"
 	"github.com/escapement-go/escapement/conformance/internal/suite"
+	"github.com/escapement-go/escapement/internal/verb"
 )
 
 // What a spec needs from package conformance, which explains it.
@@ -143,7 +144,7 @@ type contract struct {
 
 // Profile names the contract.
 func (c *contract) Profile() suite.Profile {
-	return suite.Profile{Kind: "leaky bucket", Package: "leakybuckettest", Anyhow: []conformance.Op{conformance.OpWall},
+	return suite.Profile{Kind: "leaky bucket", Package: "leakybuckettest", Anyhow: []conformance.Op{verb.Wall},
 		Asleep: "If a waiter is meant to hold a lock while it sleeps, declare " +
 			"leakybuckettest.Traits{HoldsLockWhileWaiting: true}: then single callers are judged."}
 }
@@ -182,8 +183,8 @@ func (c *contract) Learn(s *suite.Suite) map[conformance.Op]bool {
 	f = f.withItems(func(int) {}, nil)
 	suite.ThrowAway(f.end)
 	return map[conformance.Op]bool{
-		conformance.OpPut: f.Put != nil, conformance.OpCancel: f.Cancel != nil, conformance.OpStop: f.Stop != nil,
-		conformance.OpClose: f.Close != nil && s.Bubble, // Close may block, which needs a bubble
-		opServes:            serves,
+		verb.Put: f.Put != nil, verb.Cancel: f.Cancel != nil, verb.Stop: f.Stop != nil,
+		verb.Close: f.Close != nil && s.Bubble, // Close may block, which needs a bubble
+		opServes:   serves,
 	}
 }

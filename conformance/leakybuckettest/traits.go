@@ -10,6 +10,7 @@ import (
 	"github.com/escapement-go/escapement/conformance"
 	"github.com/escapement-go/escapement/conformance/internal/edge"
 	"github.com/escapement-go/escapement/conformance/internal/suite"
+	"github.com/escapement-go/escapement/internal/verb"
 )
 
 // Traits are the choices on which correct leaky buckets differ. The zero value of FirstItem and
@@ -110,7 +111,7 @@ func (c *contract) Table(s *suite.Suite, tr *Traits) []suite.Choice {
 			Means: []string{"items that wait at Close leave together, which no rule judges",
 				"items that wait at Close leave in their turn", "items that wait at Close never leave"},
 			Sure:     true,
-			Needless: func() bool { return !s.Accepts(conformance.OpClose) },
+			Needless: func() bool { return !s.Accepts(verb.Close) },
 			Observe:  func() int { return int(drained(s, tr.Slack+2)) },
 			Set:      func(v int) { tr.CloseFlush = CloseFlush(v) },
 		},
@@ -162,7 +163,7 @@ func tried(s *suite.Suite, text string) *suite.Recording {
 // sets counts the steps that set the clock, which are not done to the bucket.
 func sets(s conformance.Schedule) (n int) {
 	for _, st := range s.Steps {
-		n += suite.Number(st.Op == conformance.OpWall)
+		n += suite.Number(st.Op == verb.Wall)
 	}
 	return n
 }
@@ -212,7 +213,7 @@ func reentrancy(s *suite.Suite, holdsLockWhileWaiting bool) Reentrancy {
 	if s.Inexact() != "" || holdsLockWhileWaiting {
 		return 0
 	}
-	for _, op := range s.Supported(conformance.OpPut, conformance.OpCancel, conformance.OpClose) {
+	for _, op := range s.Supported(verb.Put, verb.Cancel, verb.Close) {
 		text := "interval=100ms backlog=2 inside=" + string(op) + " | put 1 @0 | put 2 @0"
 		runs := s.TryText(text, conformance.OrderSettled)
 		if len(runs) == 0 || edge.Reentered(runs[0]) != nil {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/escapement-go/escapement/conformance"
 	"github.com/escapement-go/escapement/conformance/internal/suite"
+	"github.com/escapement-go/escapement/internal/verb"
 )
 
 // exam is one run under judgement.
@@ -63,7 +64,7 @@ func (x *exam) view() *view {
 	for i := range x.Done {
 		d := &x.Done[i]
 		switch d.Op {
-		case conformance.OpPut:
+		case verb.Put:
 			it := item{put: d}
 			for _, f := range x.Fires {
 				if f.Value == d.N {
@@ -71,16 +72,16 @@ func (x *exam) view() *view {
 				}
 			}
 			v.items = append(v.items, it)
-		case conformance.OpCancel:
+		case verb.Cancel:
 			k := slices.IndexFunc(v.items, func(it item) bool { return it.put.N == d.N })
 			if k >= 0 && d.OK && v.items[k].cancelled == nil {
 				v.items[k].cancelled = d
 			}
-		case conformance.OpClose:
+		case verb.Close:
 			if v.closed == nil {
 				v.closed = d
 			}
-		case conformance.OpStop:
+		case verb.Stop:
 			if v.stop == nil {
 				v.stop = d
 			}
@@ -103,7 +104,7 @@ func (x *exam) quiet() bool { return x.judgeable() && x.steady() && x.onlyPuts()
 
 // onlyPuts reports whether there are nothing but puts that no callback did.
 func (x *exam) onlyPuts() bool {
-	other := func(d conformance.Done) bool { return d.Op != conformance.OpPut || d.Inside }
+	other := func(d conformance.Done) bool { return d.Op != verb.Put || d.Inside }
 	return !slices.ContainsFunc(x.Done, other)
 }
 
@@ -115,7 +116,7 @@ func (x *exam) steady() bool { return x.back() == 0 && x.Schedule.Config.Busy ==
 func (x *exam) drained() bool {
 	closes := x.traits.CloseFlush == conformance.CloseAtDeadline
 	other := func(d conformance.Done) bool {
-		return d.Inside || d.Op != conformance.OpPut && (d.Op != conformance.OpClose || !closes)
+		return d.Inside || d.Op != verb.Put && (d.Op != verb.Close || !closes)
 	}
 	return x.judgeable() && x.steady() && !slices.ContainsFunc(x.Done, other)
 }
@@ -126,7 +127,7 @@ func (x *exam) back() time.Duration { return back(x.Schedule) }
 // back is how far a schedule sets the clock back.
 func back(s conformance.Schedule) (by time.Duration) {
 	for _, st := range s.Steps {
-		if st.Op == conformance.OpWall {
+		if st.Op == verb.Wall {
 			by -= st.D
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/escapement-go/escapement/conformance"
 	"github.com/escapement-go/escapement/conformance/internal/suite"
 	"github.com/escapement-go/escapement/internal/timeline"
+	"github.com/escapement-go/escapement/internal/verb"
 )
 
 // account is an exact token bucket that follows a trace in which tokens are also waited
@@ -110,7 +111,7 @@ func (a *account) replay() *difference {
 	for i := range tr.Done {
 		d := &tr.Done[i]
 		events = append(events, event{d.Began.Seq, d, false})
-		if d.Op == conformance.OpWait && d.Ended.Seq != 0 {
+		if d.Op == verb.Wait && d.Ended.Seq != 0 {
 			events = append(events, event{d.Ended.Seq, d, true})
 		}
 	}
@@ -130,23 +131,23 @@ func (a *account) replay() *difference {
 		} else {
 			a.pass(d.At)
 			switch d.Op {
-			case conformance.OpAllow:
+			case verb.Allow:
 				a.allow(d)
-			case conformance.OpReserve:
+			case verb.Reserve:
 				a.reserve(d, numbers[d])
-			case conformance.OpWait:
+			case verb.Wait:
 				a.wait(d, numbers[d], early[numbers[d]])
-			case conformance.OpCancel:
+			case verb.Cancel:
 				if c := a.claim(d.N); c != nil {
 					a.cancel(c)
 				} else {
 					early[d.N] = true
 				}
-			case conformance.OpSetLimit:
+			case verb.SetLimit:
 				a.setLimit(d.Rate)
-			case conformance.OpSetBurst:
+			case verb.SetBurst:
 				a.setBurst(d.N)
-			case conformance.OpTokens:
+			case verb.Tokens:
 				a.shown(d)
 			}
 		}
@@ -170,14 +171,14 @@ func newAccount(tr *conformance.Trace, traits *Traits) *account {
 	rates, disturbances, burst := []Rate{cfg.Rate}, 1, cfg.Burst
 	for _, s := range tr.Schedule.Steps {
 		switch s.Op {
-		case conformance.OpSetLimit:
+		case verb.SetLimit:
 			rates = append(rates, s.Rate)
 			disturbances++
 			a.changing = true
-		case conformance.OpSetBurst:
+		case verb.SetBurst:
 			burst = max(burst, s.N)
 			a.changing = true
-		case conformance.OpCancel:
+		case verb.Cancel:
 			disturbances++
 		}
 	}
@@ -247,9 +248,9 @@ func (a *account) lossy() bool {
 	burst, most := a.burst, a.traits.lump(a.rate)
 	for _, s := range a.tr.Schedule.Steps {
 		switch s.Op {
-		case conformance.OpSetBurst:
+		case verb.SetBurst:
 			burst = min(burst, s.N)
-		case conformance.OpSetLimit:
+		case verb.SetLimit:
 			most = max(most, a.traits.lump(s.Rate))
 		}
 	}
@@ -262,14 +263,14 @@ func (a *account) forgive() {
 	least, fastest, waits := a.burst, a.flow, int64(0)
 	for _, s := range a.tr.Schedule.Steps {
 		switch s.Op {
-		case conformance.OpSetBurst:
+		case verb.SetBurst:
 			least = min(least, s.N)
-		case conformance.OpSetLimit:
+		case verb.SetLimit:
 			fastest = larger(fastest, a.flowOf(s.Rate))
 		}
 	}
 	for _, s := range a.tr.Schedule.Steps {
-		if s.Op == conformance.OpWait && s.N >= least {
+		if s.Op == verb.Wait && s.N >= least {
 			waits++
 		}
 	}
@@ -327,7 +328,7 @@ func (a *account) setRate(r Rate) {
 func (a *account) numbers() map[*conformance.Done]int {
 	out := map[*conformance.Done]int{}
 	for i := range a.tr.Done {
-		if d := &a.tr.Done[i]; d.Op == conformance.OpReserve || d.Op == conformance.OpWait {
+		if d := &a.tr.Done[i]; d.Op == verb.Reserve || d.Op == verb.Wait {
 			out[d] = len(out) + 1
 		}
 	}
@@ -366,7 +367,7 @@ func (a *account) clamp() {
 	awaited := 0
 	if a.traits.Fair != FairFIFO {
 		for _, c := range a.claims {
-			if c.d.Op == conformance.OpWait && !c.ended {
+			if c.d.Op == verb.Wait && !c.ended {
 				awaited = plus(awaited, c.d.N)
 			}
 		}

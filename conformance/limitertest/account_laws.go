@@ -10,6 +10,7 @@ import (
 	"github.com/escapement-go/escapement/conformance"
 	"github.com/escapement-go/escapement/conformance/internal/suite"
 	"github.com/escapement-go/escapement/internal/timeline"
+	"github.com/escapement-go/escapement/internal/verb"
 )
 
 // waivers are the laws that a difference may break. The difference breaks the first of
@@ -18,36 +19,36 @@ var waivers = []struct {
 	law string
 	op  conformance.Op
 }{
-	{"RL-NEG", conformance.OpAllow},
-	{"RL-NEG", conformance.OpWait},
-	{"RL-NEG", conformance.OpReserve},
-	{"RL-N0", conformance.OpAllow},
-	{"RL-N0", conformance.OpWait},
-	{"RL-N0", conformance.OpReserve},
-	{"RL-NBIG", conformance.OpWait},
-	{"W-PRE", conformance.OpWait},
-	{"W-DEADEQ", conformance.OpWait},
-	{"W-DEAD", conformance.OpWait},
-	{"W-CANCEL", conformance.OpCancel},
-	{"CN-IDEM", conformance.OpCancel},
-	{"CN-LATE", conformance.OpCancel},
-	{"CN-LIFO", conformance.OpCancel},
-	{"CN-ANY", conformance.OpCancel},
-	{"CN-UPPER", conformance.OpCancel},
-	{"CN-LOWER", conformance.OpCancel},
-	{"W-WAKE", conformance.OpWait},
-	{"RL-INFOUT", conformance.OpSetLimit},
-	{"RL-LIM0", conformance.OpSetLimit},
-	{"SL-NORETRO", conformance.OpSetLimit},
-	{"SL-KEEP", conformance.OpSetLimit},
-	{"SB-NOGIFT", conformance.OpSetBurst},
-	{"SB-CAP", conformance.OpSetBurst},
-	{"SB-LIVE", conformance.OpSetBurst},
-	{"RS-OK", conformance.OpReserve},
-	{"RS-DEBT", conformance.OpReserve},
-	{eatsNothing, conformance.OpWait},
-	{eatsTwice, conformance.OpWait},
-	{eatsAnything, conformance.OpWait},
+	{"RL-NEG", verb.Allow},
+	{"RL-NEG", verb.Wait},
+	{"RL-NEG", verb.Reserve},
+	{"RL-N0", verb.Allow},
+	{"RL-N0", verb.Wait},
+	{"RL-N0", verb.Reserve},
+	{"RL-NBIG", verb.Wait},
+	{"W-PRE", verb.Wait},
+	{"W-DEADEQ", verb.Wait},
+	{"W-DEAD", verb.Wait},
+	{"W-CANCEL", verb.Cancel},
+	{"CN-IDEM", verb.Cancel},
+	{"CN-LATE", verb.Cancel},
+	{"CN-LIFO", verb.Cancel},
+	{"CN-ANY", verb.Cancel},
+	{"CN-UPPER", verb.Cancel},
+	{"CN-LOWER", verb.Cancel},
+	{"W-WAKE", verb.Wait},
+	{"RL-INFOUT", verb.SetLimit},
+	{"RL-LIM0", verb.SetLimit},
+	{"SL-NORETRO", verb.SetLimit},
+	{"SL-KEEP", verb.SetLimit},
+	{"SB-NOGIFT", verb.SetBurst},
+	{"SB-CAP", verb.SetBurst},
+	{"SB-LIVE", verb.SetBurst},
+	{"RS-OK", verb.Reserve},
+	{"RS-DEBT", verb.Reserve},
+	{eatsNothing, verb.Wait},
+	{eatsTwice, verb.Wait},
+	{eatsAnything, verb.Wait},
 }
 
 // A wait may break W-EATS in several ways. Only the first two explain a wait that returns a little
@@ -115,10 +116,10 @@ func (m memory) trace(x *exam, job suite.Job) *difference {
 // with it.
 func (x *exam) gaveUp(at time.Duration) string {
 	for _, d := range slices.Backward(x.Done) {
-		if d.Op != conformance.OpCancel || d.At > at {
+		if d.Op != verb.Cancel || d.At > at {
 			continue
 		}
-		if w := claimOf(x.Schedule, d.N); w.Op == conformance.OpWait {
+		if w := claimOf(x.Schedule, d.N); w.Op == verb.Wait {
 			return fmt.Sprintf("; wait %d at %s was given up at %s",
 				w.N, timeline.Duration(w.At), timeline.Duration(d.At))
 		}

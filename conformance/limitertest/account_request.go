@@ -7,6 +7,7 @@ import (
 
 	"github.com/escapement-go/escapement/conformance"
 	"github.com/escapement-go/escapement/internal/timeline"
+	"github.com/escapement-go/escapement/internal/verb"
 )
 
 // allow judges a request that is answered at once.
@@ -82,7 +83,7 @@ func (a *account) amid(d *conformance.Done, need *big.Int) {
 // awaited reports whether anybody waits for tokens.
 func (a *account) awaited() bool {
 	return slices.ContainsFunc(a.claims, func(c *claim) bool {
-		return c.d.Op == conformance.OpWait && !c.ended && !c.free
+		return c.d.Op == verb.Wait && !c.ended && !c.free
 	})
 }
 
@@ -97,10 +98,10 @@ func (a *account) oversize(d *conformance.Done, refused bool) (handled bool) {
 			a.differ("RL-NBIG", d.At, fmt.Sprintf("the burst is %d", a.burst),
 				"%s %d at %s was granted, want refused", d.Op, d.N, timeline.Duration(d.At))
 		}
-		if d.Op == conformance.OpWait && a.waives("RL-NBIG") {
+		if d.Op == verb.Wait && a.waives("RL-NBIG") {
 			a.noFloor, a.hi = true, a.tokens(a.bound)
 		}
-	case a.traits.Oversize == OversizeWaits && d.Op == conformance.OpAllow:
+	case a.traits.Oversize == OversizeWaits && d.Op == verb.Allow:
 		// What is kept for a wait that is for more than the burst may go to who comes.
 		if d.OK && !a.awaited() {
 			a.differ("RL-NBIG", d.At, fmt.Sprintf("the burst is %d, and OversizeWaits is declared", a.burst),
@@ -117,7 +118,7 @@ func (a *account) oversize(d *conformance.Done, refused bool) (handled bool) {
 // outOfRange follows a request for, a reservation of, or a wait for, less than one token: it must change
 // nothing. That it takes nothing where it is refused is the law of what is not OK.
 func (a *account) outOfRange(d *conformance.Done) {
-	refused := d.Op == conformance.OpReserve && !d.OK
+	refused := d.Op == verb.Reserve && !d.OK
 	if d.N < 0 && a.waives("RL-NEG") || d.N == 0 && a.waives("RL-N0") {
 		a.noFloor, a.hi = a.noFloor || !refused, a.tokens(a.bound)
 	}
@@ -135,7 +136,7 @@ func (a *account) shown(d *conformance.Done) {
 	}
 	most := a.hi
 	for _, c := range a.claims {
-		if c.d.Op == conformance.OpWait && !c.ended && !c.free {
+		if c.d.Op == verb.Wait && !c.ended && !c.free {
 			most = new(big.Int).Add(most, a.tokens(c.d.N))
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/escapement-go/escapement/conformance"
 	"github.com/escapement-go/escapement/conformance/internal/suite"
 	"github.com/escapement-go/escapement/internal/timeline"
+	"github.com/escapement-go/escapement/internal/verb"
 )
 
 // forever is an instant so late that a delay which ends after it means never.
@@ -100,7 +101,7 @@ func (a *account) delayed(c *claim) {
 // decisions.
 func (a *account) cancel(c *claim) {
 	switch {
-	case c.d.Op == conformance.OpWait:
+	case c.d.Op == verb.Wait:
 		if c.cancelled < 0 && !c.ended {
 			c.cancelled = a.at
 		}
@@ -175,17 +176,17 @@ func (a *account) giveUp(c *claim, law string, tie bool) {
 	}
 	c.unreturned = n - lo
 	switch {
-	case a.waives(law) && c.d.Op == conformance.OpWait:
+	case a.waives(law) && c.d.Op == verb.Wait:
 		lo, hi = -n, n+a.bound
 	case a.waives(law):
 		lo, hi = 0, n
-	case a.waives("CN-UPPER") && c.d.Op == conformance.OpReserve:
+	case a.waives("CN-UPPER") && c.d.Op == verb.Reserve:
 		hi = n + a.bound
-	case a.waives("CN-LOWER") && c.d.Op == conformance.OpReserve:
+	case a.waives("CN-LOWER") && c.d.Op == verb.Reserve:
 		lo = -n
 	}
 	c.inOrder = newest
-	if a.traits.Fair != FairFIFO && c.d.Op == conformance.OpWait {
+	if a.traits.Fair != FairFIFO && c.d.Op == verb.Wait {
 		hi = 0 // the upper end never had it as taken
 	}
 	a.giveBack(c, lo, hi)
@@ -220,7 +221,7 @@ func (a *account) moved() {
 		if c.ended {
 			lost += c.unreturned
 		}
-		if c.free || c.ended || c.d.Op == conformance.OpReserve && c.to < a.at {
+		if c.free || c.ended || c.d.Op == verb.Reserve && c.to < a.at {
 			continue
 		}
 		more := a.tokens(behind)
@@ -230,7 +231,7 @@ func (a *account) moved() {
 		if a.rate == Inf {
 			from, to = a.at, a.at
 		}
-		if c.d.Op == conformance.OpReserve || a.traits.OnChange == 0 || a.waives("W-WAKE") {
+		if c.d.Op == verb.Reserve || a.traits.OnChange == 0 || a.waives("W-WAKE") {
 			from, to = min(from, c.from), max(to, c.to)
 		}
 		c.from, c.to = from, to

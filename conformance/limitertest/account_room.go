@@ -5,6 +5,7 @@ import (
 	"math/big"
 
 	"github.com/escapement-go/escapement/conformance"
+	"github.com/escapement-go/escapement/internal/verb"
 )
 
 // room is the least room that the bucket had since a claim was made, below its burst: as a range,
@@ -101,7 +102,7 @@ func (a *account) share(c *claim, least, most *big.Int) {
 // exceeds reports whether what a claim gives back may be too much, as the law that forbids it is
 // waived.
 func (a *account) exceeds(c *claim) bool {
-	return a.waives("CN-UPPER") || c.d.Op == conformance.OpWait && (a.waives("W-CANCEL") || a.waives("W-DEADEQ"))
+	return a.waives("CN-UPPER") || c.d.Op == verb.Wait && (a.waives("W-CANCEL") || a.waives("W-DEADEQ"))
 }
 
 func smaller(a, b *big.Int) *big.Int {

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/escapement-go/escapement/conformance"
+	"github.com/escapement-go/escapement/internal/verb"
 )
 
 // setLimit changes the rate.
@@ -76,7 +77,7 @@ func (a *account) setBurst(burst int) {
 	}
 	a.add(lo, hi)
 	for _, c := range a.claims {
-		c.outgrown = c.outgrown || c.d.Op == conformance.OpWait && !c.ended && !c.free && a.refuses(c.d.N)
+		c.outgrown = c.outgrown || c.d.Op == verb.Wait && !c.ended && !c.free && a.refuses(c.d.N)
 	}
 	a.moved()
 }
@@ -94,6 +95,6 @@ func (t *Traits) servesMore() bool {
 // wait returned.
 func (a *account) outgrownFirst(d *conformance.Done) bool {
 	return slices.ContainsFunc(a.tr.Done, func(o conformance.Done) bool {
-		return o.Op == conformance.OpSetBurst && o.N < d.N && o.Began.Seq > d.Began.Seq && o.Began.Seq < d.Ended.Seq
+		return o.Op == verb.SetBurst && o.N < d.N && o.Began.Seq > d.Began.Seq && o.Began.Seq < d.Ended.Seq
 	})
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/escapement-go/escapement/conformance"
 	"github.com/escapement-go/escapement/conformance/internal/suite"
 	"github.com/escapement-go/escapement/internal/timeline"
+	"github.com/escapement-go/escapement/internal/verb"
 )
 
 // wait follows the beginning of a wait; early says that its context was cancelled before.
@@ -83,7 +84,7 @@ func (a *account) failed(c *claim) {
 // cancelledFirst reports whether the wait's context was cancelled before it returned.
 func (a *account) cancelledFirst(d *conformance.Done, number int) bool {
 	return slices.ContainsFunc(a.tr.Done, func(o conformance.Done) bool {
-		return o.Op == conformance.OpCancel && o.N == number && o.Began.Seq < d.Ended.Seq
+		return o.Op == verb.Cancel && o.N == number && o.Began.Seq < d.Ended.Seq
 	})
 }
 
@@ -190,7 +191,7 @@ func (a *account) left(c *claim, deadline time.Duration) {
 func (a *account) leavers(at time.Duration) {
 	for _, c := range a.claims {
 		d := c.d
-		gone := d.Op == conformance.OpWait && !c.ended && !c.free && d.Err != nil && d.Ended.Seq != 0 &&
+		gone := d.Op == verb.Wait && !c.ended && !c.free && d.Err != nil && d.Ended.Seq != 0 &&
 			d.Ended.At == at
 		outgrown := c.outgrown && !a.cancelledFirst(d, c.number) // or it leaves when it is cancelled
 		if gone && (outgrown || c.cancelled >= 0 || d.D > 0 && at == d.At+d.D) {
@@ -209,7 +210,7 @@ func (a *account) anybody(until time.Duration) {
 	var waiting []*claim
 	for _, c := range a.claims {
 		switch {
-		case c.d.Op != conformance.OpWait || c.ended:
+		case c.d.Op != verb.Wait || c.ended:
 		case c.free || c.outgrown || c.moved || c.cancelled >= 0:
 			return
 		default:
@@ -235,7 +236,7 @@ func (a *account) anybody(until time.Duration) {
 func (a *account) finish() {
 	a.anybody(a.tr.End)
 	for _, c := range a.claims {
-		if c.d.Op != conformance.OpWait || c.ended || c.free || c.d.Ended.Seq != 0 {
+		if c.d.Op != verb.Wait || c.ended || c.free || c.d.Ended.Seq != 0 {
 			continue
 		}
 		what := fmt.Sprintf("wait %d at %s never returned", c.d.N, timeline.Duration(c.d.At))

@@ -6,6 +6,7 @@ import (
 	"github.com/escapement-go/escapement/conformance"
 	"github.com/escapement-go/escapement/conformance/internal/suite"
 	"github.com/escapement-go/escapement/internal/timeline"
+	"github.com/escapement-go/escapement/internal/verb"
 )
 
 // effects use up a bucket, do what lets another request in, and make one.
@@ -39,9 +40,9 @@ func (c *contract) effects(p *suite.Probe) (out []suite.Script) {
 			r.cancel(time.Time{}, false)
 		})
 	}
-	if p.Accepts(conformance.OpSetBurst) {
+	if p.Accepts(verb.SetBurst) {
 		add("a larger burst and a request", func(f *Funcs, cfg Config, _ func()) {
-			f.do(conformance.Step{Op: conformance.OpSetBurst, N: cfg.Burst + 2}, time.Time{}, 0, new(conformance.Done))
+			f.do(conformance.Step{Op: verb.SetBurst, N: cfg.Burst + 2}, time.Time{}, 0, new(conformance.Done))
 		})
 	}
 	return out

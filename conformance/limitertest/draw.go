@@ -7,6 +7,8 @@ import (
 
 	"github.com/escapement-go/escapement/conformance"
 	"github.com/escapement-go/escapement/conformance/internal/suite"
+	"github.com/escapement-go/escapement/internal/twins"
+	"github.com/escapement-go/escapement/internal/verb"
 )
 
 // drawnLimits are the rates and bursts of drawn schedules, the plainest first.
@@ -42,10 +44,10 @@ func (c *contract) Draw(s *suite.Suite, pick suite.Pick) conformance.Schedule {
 		interval * time.Duration(cfg.Burst), 100 * interval}
 	kind := pick("kind", 6)
 	d := &drawer{Suite: s, cfg: cfg, unusual: kind == 4, credit: c.spec.Traits.Overdraft}
-	back := kind/2 == 1 && s.Time == Explicit && s.Accepts(conformance.OpAllow)
+	back := kind/2 == 1 && s.Time == Explicit && s.Accepts(verb.Allow)
 	ops := drawnOps(s, kind == 5)
 	if s.Accepts(opKeys) && c.oneBucket(s, &c.spec.Traits) == "" && pick("keys", 3) == 2 {
-		d.keys, d.unusual, back, ops = 3, false, false, []conformance.Op{conformance.OpAllow}
+		d.keys, d.unusual, back, ops = 3, false, false, []conformance.Op{verb.Allow}
 	}
 	out := conformance.Schedule{Config: cfg}
 	at := time.Duration(0)
@@ -77,12 +79,12 @@ func (c *contract) Draw(s *suite.Suite, pick suite.Pick) conformance.Schedule {
 func drawnOps(s *suite.Suite, waits bool) []conformance.Op {
 	ask := asking(s)
 	if waits {
-		return s.Supported(slices.Compact([]conformance.Op{ask, conformance.OpWait})...)
+		return s.Supported(slices.Compact([]conformance.Op{ask, verb.Wait})...)
 	}
 	all := append([]conformance.Op{ask, ask},
-		s.Supported(conformance.OpTokens, conformance.OpReserve, conformance.OpSetLimit, conformance.OpSetBurst)...)
+		s.Supported(verb.Tokens, verb.Reserve, verb.SetLimit, verb.SetBurst)...)
 	if s.Accepts(opGiveUp) {
-		all = append(all, conformance.OpCancel)
+		all = append(all, verb.Cancel)
 	}
 	return all
 }
@@ -102,23 +104,23 @@ type drawer struct {
 func (d *drawer) step(m suite.Move) conformance.Step {
 	st := conformance.Step{Op: m.Op}
 	switch m.Op {
-	case conformance.OpAllow:
+	case verb.Allow:
 		if st.N = d.number(m.N); d.keys > 0 {
 			st.N, st.K = d.number(m.N/d.keys), 1+m.N%d.keys
 		}
-	case conformance.OpReserve:
+	case verb.Reserve:
 		st.N = d.number(m.N)
 		d.reserved++
-	case conformance.OpWait:
+	case verb.Wait:
 		st.N = 1
-	case conformance.OpCancel:
+	case verb.Cancel:
 		if d.reserved == 0 {
 			return conformance.Step{}
 		}
 		st.N = 1 + m.N%d.reserved // not always the newest
-	case conformance.OpSetLimit:
+	case verb.SetLimit:
 		st.Rate = Rate{Events: 1 + m.N, Per: d.cfg.Rate.Per}
-	case conformance.OpSetBurst:
+	case verb.SetBurst:
 		st.N = 1 + m.N
 	}
 	return st
@@ -150,15 +152,15 @@ func (c *contract) Fits(s *suite.Suite, schedule conformance.Schedule) bool {
 	}
 	return !slices.ContainsFunc(schedule.Steps, func(st conformance.Step) bool {
 		switch st.Op {
-		case conformance.OpAllow, conformance.OpReserve:
+		case verb.Allow, verb.Reserve:
 			return st.N < 1 || st.N > cfg.Burst || st.N > 1 && !s.Accepts(opSeveral)
-		case conformance.OpWait:
+		case verb.Wait:
 			return st.N != 1
-		case conformance.OpSetLimit:
+		case verb.SetLimit:
 			return st.Rate.Events < 1 || st.Rate.Per < 1
-		case conformance.OpSetBurst:
+		case verb.SetBurst:
 			return st.N < 1 || st.N > 1000
-		case conformance.OpCancel:
+		case verb.Cancel:
 			return st.N < 1 || !s.Accepts(opGiveUp)
 		}
 		return false
@@ -166,14 +168,14 @@ func (c *contract) Fits(s *suite.Suite, schedule conformance.Schedule) bool {
 }
 
 // Twins puts the laws that compare two runs to a limiter.
-func (c *contract) Twins(s *suite.Suite) conformance.Twins {
+func (c *contract) Twins(s *suite.Suite) twins.Terms {
 	tr := c.spec.Traits
 	if len(c.spec.Only) > 0 || !s.Accepts(opRequest) || tr.Resolution > 0 || tr.scale() > 0 || tr.Latency > 0 {
-		return conformance.Twins{} // they need AllowN, Allow or AllowAt, and compare to the nanosecond
+		return twins.Terms{} // they need AllowN, Allow or AllowAt, and compare to the nanosecond
 	}
-	tw := conformance.Twins{
+	tw := twins.Terms{
 		Laws:     []string{"X-REPLAY", "X-SCALE", "X-QUERY", "X-ISO"},
-		Question: conformance.OpTokens,
+		Question: verb.Tokens,
 		Windows:  tr.RefillSize > 0,
 		Long: func(cfg conformance.Config) time.Duration {
 			return 1000 * cfg.Rate.Interval() * time.Duration(cfg.Burst)
@@ -183,7 +185,7 @@ func (c *contract) Twins(s *suite.Suite) conformance.Twins {
 			if !s.Accepts(opSeveral) {
 				most = 1
 			}
-			return suite.DrawClear(pick, cfg, []conformance.Op{conformance.OpAllow}, suite.Asking(most))
+			return suite.DrawClear(pick, cfg, []conformance.Op{verb.Allow}, suite.Asking(most))
 		},
 	}
 	for _, burst := range []int{3, 1, 10} {

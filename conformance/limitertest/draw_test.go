@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/escapement-go/escapement/conformance"
+	"github.com/escapement-go/escapement/internal/twins"
 	"github.com/escapement-go/escapement/internal/zoo/limiter"
 	"github.com/escapement-go/escapement/synctestcompat"
 )
@@ -17,7 +18,7 @@ func TestDraw(t *testing.T) {
 	pick := func(_ string, n int) int { return rnd.IntN(n) }
 	fits := 0
 	for _, d := range limiter.Designs() {
-		j := d.Spec.Judge(t)
+		j := d.Spec.Judge(t).(twins.Judge)
 		for range 60 {
 			s := j.Draw(pick)
 			if again, err := conformance.ParseSchedule(s.String()); err != nil || again.String() != s.String() {
@@ -56,7 +57,7 @@ func granted(tr *conformance.Trace) int {
 // The plainest choices make a plain schedule.
 func TestDraw_plainest(t *testing.T) {
 	synctestcompat.Require(t)
-	j := limiter.Designs()[0].Spec.Judge(t)
+	j := limiter.Designs()[0].Spec.Judge(t).(twins.Judge)
 	s := j.Draw(func(string, int) int { return 0 })
 	if got, want := s.String(), "rate=10/1s burst=3 | allow 1 @0"; got != want || !j.Fits(s) {
 		t.Errorf("the plainest schedule is %q, want %q", got, want)

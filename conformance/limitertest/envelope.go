@@ -10,6 +10,7 @@ import (
 	"github.com/escapement-go/escapement/conformance"
 	"github.com/escapement-go/escapement/conformance/internal/suite"
 	"github.com/escapement-go/escapement/internal/timeline"
+	"github.com/escapement-go/escapement/internal/verb"
 )
 
 // granted is what was granted in a trace with reservations and waits, which count at the
@@ -29,16 +30,16 @@ func (x *exam) newGranted() granted {
 		d := &x.Done[i]
 		at := d.At
 		switch d.Op {
-		case conformance.OpSetBurst:
+		case verb.SetBurst:
 			if d.N > burst && x.traits.OnBurstRaised != RaiseBringsNothing {
 				g.raised = append(g.raised, grant{at: d.At, n: d.N - burst})
 			}
 			burst = d.N
-		case conformance.OpReserve:
+		case verb.Reserve:
 			claimed++
 			at = suite.Sum(d.At, max(0, d.Delay))
 			i := slices.IndexFunc(x.Done, func(o conformance.Done) bool {
-				return o.Op == conformance.OpCancel && o.N == claimed &&
+				return o.Op == verb.Cancel && o.N == claimed &&
 					(o.At <= at+late(x.Schedule, x.traits) || x.traits.LateCancel != LateIgnored)
 			})
 			if i >= 0 && x.Done[i].At > at {
@@ -47,10 +48,10 @@ func (x *exam) newGranted() granted {
 			if i >= 0 || at > forever || x.moves(d, at) {
 				continue
 			}
-		case conformance.OpWait:
+		case verb.Wait:
 			claimed++
 			at = d.Ended.At
-			if d.Ended.Seq == 0 || x.changed(d.At, at, conformance.OpSetLimit, conformance.OpSetBurst) {
+			if d.Ended.Seq == 0 || x.changed(d.At, at, verb.SetLimit, verb.SetBurst) {
 				continue
 			}
 		}
@@ -69,15 +70,15 @@ func (x *exam) newGranted() granted {
 func (x *exam) moves(d *conformance.Done, at time.Duration) bool {
 	anew := x.traits.OnChange == OnChangeServes ||
 		x.traits.Refund != RefundConservative && x.traits.Refund != RefundNone
-	return x.changed(d.At, at, conformance.OpSetLimit, conformance.OpSetBurst) ||
+	return x.changed(d.At, at, verb.SetLimit, verb.SetBurst) ||
 		anew && (x.left(d.At, at) || d.Delay > 0 && x.left(at, forever)) || x.outdated(d, at)
 }
 
 // left reports whether between two instants a reservation or a wait was given up, or a wait failed that had
 // begun before.
 func (x *exam) left(from, to time.Duration) bool {
-	return x.changed(from, to, conformance.OpCancel) || slices.ContainsFunc(x.Done, func(d conformance.Done) bool {
-		return d.Op == conformance.OpWait && d.Err != nil && d.Ended.At > d.At && d.Ended.At >= from && d.Ended.At <= to
+	return x.changed(from, to, verb.Cancel) || slices.ContainsFunc(x.Done, func(d conformance.Done) bool {
+		return d.Op == verb.Wait && d.Err != nil && d.Ended.At > d.At && d.Ended.At >= from && d.Ended.At <= to
 	})
 }
 
@@ -85,7 +86,7 @@ func (x *exam) left(from, to time.Duration) bool {
 // use to those who wait: it was for more than the burst is by then, or it was due already. What it leaves to who asks
 // next is due together with them.
 func (x *exam) outdated(d *conformance.Done, at time.Duration) bool {
-	if !x.changed(d.At, at, conformance.OpCancel) {
+	if !x.changed(d.At, at, verb.Cancel) {
 		return false
 	}
 	type claim struct {
@@ -96,13 +97,13 @@ func (x *exam) outdated(d *conformance.Done, at time.Duration) bool {
 	burst := x.Schedule.Config.Burst
 	for i := range x.Done {
 		switch o := &x.Done[i]; o.Op {
-		case conformance.OpReserve:
+		case verb.Reserve:
 			claims = append(claims, claim{o.N, suite.Sum(o.At, max(0, o.Delay))})
-		case conformance.OpWait:
+		case verb.Wait:
 			claims = append(claims, claim{o.N, math.MaxInt64})
-		case conformance.OpSetBurst:
+		case verb.SetBurst:
 			burst = o.N
-		case conformance.OpCancel:
+		case verb.Cancel:
 			if o.At < d.At || o.At > at || o.N > len(claims) {
 				continue
 			}
@@ -196,9 +197,9 @@ func (x *exam) highest(from, to time.Duration) (Rate, int) {
 		before := d.At < from
 		switch {
 		case d.At > to:
-		case d.Op == conformance.OpSetBurst && (before || d.N > burst):
+		case d.Op == verb.SetBurst && (before || d.N > burst):
 			burst = d.N
-		case d.Op == conformance.OpSetLimit && (before || above(d.Rate, rate)):
+		case d.Op == verb.SetLimit && (before || above(d.Rate, rate)):
 			rate = d.Rate
 		}
 	}

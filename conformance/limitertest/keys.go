@@ -7,6 +7,7 @@ import (
 	"github.com/escapement-go/escapement/conformance"
 	"github.com/escapement-go/escapement/conformance/internal/edge"
 	"github.com/escapement-go/escapement/conformance/internal/suite"
+	"github.com/escapement-go/escapement/internal/verb"
 )
 
 // keyFamilies lists what is explored of a limiter that keeps a bucket for each key.
@@ -37,7 +38,7 @@ func (c *contract) keyFamilies(s *suite.Suite) []suite.Family {
 		cfg := c.fitted(conformance.Schedule{Config: slow}).Config
 		full := time.Duration(cfg.Burst) * cfg.Rate.Interval()
 		all = append(all, edge.SweptRequests(cfg, full, cfg.Burst, s.Accepts(opSeveral))...)
-		if s.Accepts(conformance.OpSetLimit) && cfg.Burst == 1 {
+		if s.Accepts(verb.SetLimit) && cfg.Burst == 1 {
 			all = append(all, sweptLater(cfg)...)
 		}
 	}
@@ -129,7 +130,7 @@ func (c *contract) keysConcurrent(p *suite.Probe) (worst *suite.Violation, skip 
 		refused = cmp.Or(refused, why)
 		return func(round, key int) bool {
 			var done conformance.Done
-			f.do(conformance.Step{Op: conformance.OpAllow, N: 1, K: key}, instantOf(round), 0, &done)
+			f.do(conformance.Step{Op: verb.Allow, N: 1, K: key}, instantOf(round), 0, &done)
 			return done.OK
 		}, f.end
 	})

@@ -7,10 +7,11 @@ import (
 	"github.com/escapement-go/escapement/conformance"
 	"github.com/escapement-go/escapement/conformance/internal/edge"
 	"github.com/escapement-go/escapement/conformance/internal/suite"
+	"github.com/escapement-go/escapement/internal/verb"
 )
 
 // changes are the operations that are for all keys.
-var changes = ops(conformance.OpSetLimit, conformance.OpSetBurst)
+var changes = ops(verb.SetLimit, verb.SetBurst)
 
 // decidedAlone judges the run of one key. A key for which nobody has asked may have a bucket, as may one that is
 // full, or be made when it is asked for: with the limit and the burst of then.
@@ -19,15 +20,15 @@ func (x *exam) decidedAlone() *suite.Violation {
 		return x.model()
 	}
 	own := *x.Recording
-	i := slices.IndexFunc(own.Done, func(d conformance.Done) bool { return d.Op == conformance.OpAllow })
+	i := slices.IndexFunc(own.Done, func(d conformance.Done) bool { return d.Op == verb.Allow })
 	if i < 0 || fullWhenRaised(&own) {
 		return nil
 	}
 	for _, d := range own.Done[:i] {
 		switch d.Op {
-		case conformance.OpSetLimit:
+		case verb.SetLimit:
 			own.Schedule.Config.Rate = d.Rate
-		case conformance.OpSetBurst:
+		case verb.SetBurst:
 			own.Schedule.Config.Burst = d.N
 		}
 	}
@@ -48,9 +49,9 @@ func fullWhenRaised(own *suite.Recording) bool {
 	burst, asked := own.Schedule.Config.Burst, time.Duration(-1)
 	for _, d := range own.Done {
 		switch d.Op {
-		case conformance.OpAllow:
+		case verb.Allow:
 			asked = d.At
-		case conformance.OpSetBurst:
+		case verb.SetBurst:
 			if d.N > burst && asked != d.At {
 				return true
 			}
@@ -72,9 +73,9 @@ func keyedChanges(s *suite.Suite, cfg conformance.Config, atOnce bool) []conform
 		asks  int           // so often
 	}
 	limit := func(r Rate, at time.Duration) conformance.Step {
-		return conformance.Step{Op: conformance.OpSetLimit, Rate: r, At: at}
+		return conformance.Step{Op: verb.SetLimit, Rate: r, At: at}
 	}
-	bursts := func(n int) conformance.Step { return conformance.Step{Op: conformance.OpSetBurst, N: n} }
+	bursts := func(n int) conformance.Step { return conformance.Step{Op: verb.SetBurst, N: n} }
 	all := []change{{limit(faster, 0), 0, 1}, {limit(slower, 0), 0, 1}, {bursts(burst + 1), 0, 1}}
 	if !atOnce {
 		soon, late := 3*t/4, 3*t/2
@@ -116,7 +117,7 @@ func sweptLater(cfg conformance.Config) []conformance.Schedule {
 	faster.Per /= 60
 	slower.Per *= 60
 	set := func(r Rate, at time.Duration) []conformance.Step {
-		return []conformance.Step{{Op: conformance.OpSetLimit, Rate: r, At: at}}
+		return []conformance.Step{{Op: verb.SetLimit, Rate: r, At: at}}
 	}
 	used := edge.Ask(0, 1, 1)
 	return []conformance.Schedule{

@@ -11,6 +11,7 @@ import (
 	"github.com/escapement-go/escapement/conformance"
 	"github.com/escapement-go/escapement/conformance/internal/suite"
 	"github.com/escapement-go/escapement/internal/timeline"
+	"github.com/escapement-go/escapement/internal/verb"
 )
 
 // concurrent lets goroutines ask, reserve and wait at one instant: together they must get
@@ -24,7 +25,7 @@ func (c *contract) concurrent(p *suite.Probe) (worst *suite.Violation, skip stri
 	if worst == nil && skip == "" && p.Accepts(opGiveUp) && !c.cancelsTwice(p) {
 		worst = c.cancelsConcurrent(p)
 	}
-	if worst == nil && skip == "" && p.Accepts(conformance.OpWait) && (p.Time == PackageTime || p.Bubble) {
+	if worst == nil && skip == "" && p.Accepts(verb.Wait) && (p.Time == PackageTime || p.Bubble) {
 		worst = c.waitsConcurrent(p)
 	}
 	return worst, skip
@@ -65,7 +66,7 @@ func (c *contract) requestsConcurrent(p *suite.Probe) (worst *suite.Violation, s
 			delay := time.Duration(-1)
 			msg := suite.Catch(func() {
 				switch {
-				case round%2 == 0 || g != 0 || !p.Accepts(conformance.OpReserve):
+				case round%2 == 0 || g != 0 || !p.Accepts(verb.Reserve):
 					if l.allows(instantOf(round), g+n) {
 						delay = 0
 					}
@@ -386,13 +387,13 @@ func (c *contract) setConcurrently(p *suite.Probe) (worst *suite.Violation, skip
 // setAndReset sets limit and burst to a little less and back, a few times.
 func (f *Funcs) setAndReset(s *suite.Suite, now time.Time, burst int) {
 	limit := func(events int) {
-		if s.Accepts(conformance.OpSetLimit) {
-			f.do(conformance.Step{Op: conformance.OpSetLimit, Rate: perSecond(events)}, now, 0, &conformance.Done{})
+		if s.Accepts(verb.SetLimit) {
+			f.do(conformance.Step{Op: verb.SetLimit, Rate: perSecond(events)}, now, 0, &conformance.Done{})
 		}
 	}
 	size := func(burst int) {
-		if s.Accepts(conformance.OpSetBurst) {
-			f.do(conformance.Step{Op: conformance.OpSetBurst, N: burst}, now, 0, &conformance.Done{})
+		if s.Accepts(verb.SetBurst) {
+			f.do(conformance.Step{Op: verb.SetBurst, N: burst}, now, 0, &conformance.Done{})
 		}
 	}
 	for n := range 4 {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/escapement-go/escapement/conformance"
 	"github.com/escapement-go/escapement/conformance/internal/suite"
+	"github.com/escapement-go/escapement/internal/verb"
 )
 
 // view is a trace and, for each of its steps, the level of an exact token bucket. The
@@ -81,7 +82,7 @@ func newView(tr *conformance.Trace, traits *Traits) *view {
 			s.margin = level
 		}
 		switch {
-		case d.Op == conformance.OpWait:
+		case d.Op == verb.Wait:
 			level = after
 			s.due = d.At
 			if s.margin.Sign() < 0 && v.events.Sign() > 0 {
@@ -89,13 +90,13 @@ func newView(tr *conformance.Trace, traits *Traits) *view {
 				debt.Add(debt, new(big.Int).Sub(v.events, big.NewInt(1)))
 				s.due += time.Duration(debt.Div(debt, v.events).Int64())
 			}
-		case d.Op == conformance.OpAllow && d.OK && d.N > 0:
+		case d.Op == verb.Allow && d.OK && d.N > 0:
 			level = after
 		}
 		v.steps = append(v.steps, s)
 		if d.OK && d.N > 0 && d.Ended.Seq != 0 {
 			at := d.At
-			if d.Op == conformance.OpWait {
+			if d.Op == verb.Wait {
 				at = d.Ended.At
 			}
 			v.grants = append(v.grants, grant{at: at, n: d.N, d: d})

@@ -11,6 +11,7 @@ import (
 
 	"github.com/escapement-go/escapement/conformance"
 	"github.com/escapement-go/escapement/conformance/internal/suite"
+	"github.com/escapement-go/escapement/internal/verb"
 )
 
 // observer tries the implementation to see which choices it makes. Each of its observations
@@ -32,15 +33,15 @@ type plan struct {
 // plan chooses a limiter that the constructor accepts. Where there are only waits, it has a
 // burst of 1 if that is accepted: who waits for the rest of a burst would be in the way.
 func (o observer) plan() plan {
-	p := plan{o: o, cfg: o.c.usual, op: conformance.OpAllow, first: 1}
+	p := plan{o: o, cfg: o.c.usual, op: verb.Allow, first: 1}
 	if !o.s.Accepts(opRequest) {
-		p.op = conformance.OpWait
+		p.op = verb.Wait
 		if one := (Config{perSecond(10), 1}); o.accepts(one) {
 			p.cfg = one
 		}
 	}
 	p.full = p.cfg.Burst + o.credit()
-	if p.op == conformance.OpWait {
+	if p.op == verb.Wait {
 		p.first += p.full
 	}
 	return p
@@ -59,7 +60,7 @@ func (o observer) overdraft() bool {
 	if o.c.overdraft == nil {
 		o.c.overdraft = new(bool)
 		if o.s.Accepts(opSeveral) && o.c.usual.Burst > 1 {
-			p := plan{o: o, cfg: o.c.usual, op: conformance.OpAllow}
+			p := plan{o: o, cfg: o.c.usual, op: verb.Allow}
 			tr := p.see(fmt.Sprintf("allow 1 @0 | allow %d @{100} | allow 2 @{100} | "+
 				"allow 1 @{101.5} | allow 1 @{102.5}", p.cfg.Burst))
 			*o.c.overdraft = len(tr.Done) == 5 && tr.Done[1].OK && tr.Done[2].OK && !tr.Done[3].OK && tr.Done[4].OK
@@ -120,8 +121,8 @@ func (o observer) see(text string) *conformance.Trace {
 // returned, at that instant or later.
 func grantedFrom(tr *conformance.Trace, from time.Duration) (all int) {
 	for _, d := range tr.Done {
-		if ok := d.OK && d.Ended.Seq != 0 && d.Answer.Err == nil; ok && d.At >= from && (d.Op == conformance.OpAllow ||
-			d.Op == conformance.OpWait) {
+		if ok := d.OK && d.Ended.Seq != 0 && d.Answer.Err == nil; ok && d.At >= from && (d.Op == verb.Allow ||
+			d.Op == verb.Wait) {
 			all += d.N
 		}
 	}
@@ -162,7 +163,7 @@ func (o observer) oversize() int {
 		}
 	}
 	switch {
-	case o.s.Accepts(conformance.OpReserve):
+	case o.s.Accepts(verb.Reserve):
 		tr := p.see("reserve " + more + "@{100}")
 		if len(tr.Done) != 1 {
 			return 0
@@ -170,7 +171,7 @@ func (o observer) oversize() int {
 		if tr.Done[0].OK {
 			return int(OversizeWaits)
 		}
-	case o.s.Accepts(opContext) && o.s.Accepts(conformance.OpWait):
+	case o.s.Accepts(opContext) && o.s.Accepts(verb.Wait):
 		if grantedFrom(p.see("wait "+more+"{1000} @{100}"), 0) > 0 {
 			return int(OversizeWaits)
 		}
@@ -180,7 +181,7 @@ func (o observer) oversize() int {
 
 // single reports whether a request for two tokens panics, or a wait where there are only waits.
 func (o observer) single() bool {
-	if o.c.single || o.s.Accepts(opRequest) || !o.s.Accepts(conformance.OpWait) {
+	if o.c.single || o.s.Accepts(opRequest) || !o.s.Accepts(verb.Wait) {
 		return o.c.single
 	}
 	panics := func(text string) bool {
@@ -216,7 +217,7 @@ func (o observer) zero() int {
 
 // waitErrors gives up waits in each way.
 func (o observer) waitErrors() int {
-	if !o.s.Accepts(opContext) || !o.s.Accepts(conformance.OpWait) {
+	if !o.s.Accepts(opContext) || !o.s.Accepts(verb.Wait) {
 		return 0
 	}
 	p := o.plan()
@@ -330,9 +331,9 @@ func (o observer) infinite() int {
 func last(tr *conformance.Trace) (d conformance.Done, at time.Duration) {
 	for _, o := range tr.Done {
 		switch {
-		case o.Op == conformance.OpReserve && o.OK:
+		case o.Op == verb.Reserve && o.OK:
 			d, at = o, o.At+o.Delay
-		case o.Op == conformance.OpWait && o.Ended.Seq != 0:
+		case o.Op == verb.Wait && o.Ended.Seq != 0:
 			d, at = o, o.Ended.At
 		}
 	}
@@ -342,7 +343,7 @@ func last(tr *conformance.Trace) (d conformance.Done, at time.Duration) {
 // asleep reports whether two who wait hang because one holds a lock, for which the other waits,
 // while it sleeps. From then on no schedule is observed in which that happens.
 func (o observer) asleep() bool {
-	if !o.s.Accepts(conformance.OpWait) || o.s.Inexact() != "" {
+	if !o.s.Accepts(verb.Wait) || o.s.Inexact() != "" {
 		return false
 	}
 	if o.c.locked == nil {
@@ -395,7 +396,7 @@ func (o observer) fair() int {
 func overtaken(tr *conformance.Trace) bool {
 	newest := time.Duration(0)
 	for _, d := range tr.Done {
-		if d.Op != conformance.OpWait || !d.OK || d.Ended.Seq == 0 {
+		if d.Op != verb.Wait || !d.OK || d.Ended.Seq == 0 {
 			continue
 		}
 		if d.Ended.At+1 < newest {
@@ -451,7 +452,7 @@ func (o observer) lateCancel() int {
 func (o observer) onChange() int {
 	p, text, early := o.plan(), "", 1.01
 	switch {
-	case o.s.Accepts(conformance.OpSetLimit):
+	case o.s.Accepts(verb.SetLimit):
 		text, early = "wait 1 @0 | setlimit 1000/1s @0", 0.5
 	case o.s.Accepts(opContext):
 		text = fmt.Sprintf("wait 1 @0 | wait 1 @0 | cancel %d @0", p.first)
@@ -471,7 +472,7 @@ func (o observer) onChange() int {
 
 func (o observer) raise() int {
 	p := o.plan()
-	if p.op != conformance.OpAllow {
+	if p.op != verb.Allow {
 		return 0
 	}
 	ask := strings.TrimSuffix(strings.Repeat("allow 1 @{100} | ", 2*p.cfg.Burst), " | ")

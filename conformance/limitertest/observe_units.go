@@ -8,6 +8,7 @@ import (
 
 	"github.com/escapement-go/escapement/conformance"
 	"github.com/escapement-go/escapement/conformance/internal/suite"
+	"github.com/escapement-go/escapement/internal/verb"
 )
 
 // arrivals are how far apart tokens arrive, and how many together, at a rate.
@@ -66,7 +67,7 @@ func (o observer) arrivals(events int) (a arrivals) {
 // the other, sees when they arrive.
 func (o observer) awaited(events int) (a arrivals) {
 	const tokens = 6 // after the burst
-	if !o.s.Accepts(conformance.OpWait) || o.s.Inexact() != "" {
+	if !o.s.Accepts(verb.Wait) || o.s.Inexact() != "" {
 		return a
 	}
 	var came []time.Duration

@@ -8,6 +8,7 @@ import (
 
 	"github.com/escapement-go/escapement/conformance"
 	"github.com/escapement-go/escapement/conformance/internal/suite"
+	"github.com/escapement-go/escapement/internal/verb"
 )
 
 // unlistable reports whether a configuration cannot be one of the list.
@@ -79,7 +80,7 @@ func (c *contract) moved(
 		return s, true
 	}
 	apart := slices.ContainsFunc(s.Steps, func(st conformance.Step) bool {
-		return st.Op == conformance.OpSetLimit || st.Op == conformance.OpSetBurst || st.At.Abs() > math.MaxInt64/4
+		return st.Op == verb.SetLimit || st.Op == verb.SetBurst || st.At.Abs() > math.MaxInt64/4
 	})
 	if apart || interval <= 0 || old.Burst < 1 || old.Burst > suite.Many {
 		return s, false
@@ -102,7 +103,7 @@ func (c *contract) moved(
 	more := to.Burst - old.Burst
 	first := conformance.Step{Op: ask, N: 1}
 	switch {
-	case c.spec.Traits.Initial != InitialFull || ask != conformance.OpAllow:
+	case c.spec.Traits.Initial != InitialFull || ask != verb.Allow:
 	case several && more > 0:
 		first.N = more
 		out.Steps = append(out.Steps, first)
@@ -111,7 +112,7 @@ func (c *contract) moved(
 	}
 	for _, st := range s.Steps {
 		st.At, st.D = scale(st.At), scale(st.D)
-		switch asks := st.Op == conformance.OpAllow || claims(st); {
+		switch asks := st.Op == verb.Allow || claims(st); {
 		case asks && st.N > old.Burst && st.N <= suite.Many:
 			st.N += more
 		case asks && st.N <= old.Burst:

@@ -14,6 +14,7 @@ import (
 	"github.com/escapement-go/escapement/conformance"
 	"github.com/escapement-go/escapement/conformance/internal/suite"
 	"github.com/escapement-go/escapement/fakeclock"
+	"github.com/escapement-go/escapement/internal/verb"
 )
 
 // make makes a limiter, or says why the constructor refused.
@@ -82,7 +83,7 @@ func (f *Funcs) do(s conformance.Step, at time.Time, turn int, d *conformance.Do
 
 func (f *Funcs) promptly(s conformance.Step, at time.Time, turn int, d *conformance.Done) {
 	switch s.Op {
-	case conformance.OpAllow:
+	case verb.Allow:
 		switch {
 		case s.K != 0 && f.AllowKeyAt != nil:
 			d.OK = f.AllowKeyAt(at, s.K, s.N)
@@ -98,25 +99,25 @@ func (f *Funcs) promptly(s conformance.Step, at time.Time, turn int, d *conforma
 		default:
 			d.OK = f.AllowN(s.N)
 		}
-	case conformance.OpTokens:
+	case verb.Tokens:
 		if f.Tokens != nil {
 			d.Tokens = f.Tokens()
 		} else {
 			d.Tokens = f.TokensAt(at)
 		}
-	case conformance.OpSetLimit:
+	case verb.SetLimit:
 		if f.SetLimit != nil {
 			f.SetLimit(s.Rate)
 		} else {
 			f.SetLimitAt(at, s.Rate)
 		}
-	case conformance.OpSetBurst:
+	case verb.SetBurst:
 		if f.SetBurst != nil {
 			f.SetBurst(s.N)
 		} else {
 			f.SetBurstAt(at, s.N)
 		}
-	case conformance.OpFault:
+	case verb.Fault:
 		f.Fail(s.N != 0)
 	}
 }
@@ -131,7 +132,7 @@ func ofAllow(turn int) bool {
 // allows asks for a single token.
 func (f *Funcs) allows(at time.Time, turn int) bool {
 	var d conformance.Done
-	f.do(conformance.Step{Op: conformance.OpAllow, N: 1}, at, turn, &d)
+	f.do(conformance.Step{Op: verb.Allow, N: 1}, at, turn, &d)
 	return d.OK
 }
 
@@ -235,7 +236,7 @@ func (h *claimant) open(st *suite.Stage, d time.Duration) {
 
 // claims reports whether a step is one that can be given up later.
 func claims(s conformance.Step) bool {
-	return s.Op == conformance.OpReserve || s.Op == conformance.OpWait
+	return s.Op == verb.Reserve || s.Op == verb.Wait
 }
 
 // claim returns the nth step of a schedule that can be given up, counted from 1.
@@ -354,9 +355,9 @@ func (f *Funcs) keyed() bool { return f.AllowKey != nil || f.AllowKeyAt != nil }
 func changesFirst(steps []conformance.Step) bool {
 	for _, s := range steps {
 		switch s.Op {
-		case conformance.OpSetBurst:
+		case verb.SetBurst:
 			return true
-		case conformance.OpIdle, conformance.OpSetLimit, conformance.OpTokens:
+		case verb.Idle, verb.SetLimit, verb.Tokens:
 		default:
 			return false
 		}
@@ -368,7 +369,7 @@ func changesFirst(steps []conformance.Step) bool {
 // Whoever is given up first goes on when the others are given up, too.
 func together(left []conformance.Step) int {
 	n := 1
-	for n < len(left) && left[0].Op == conformance.OpCancel && left[n].Op == conformance.OpCancel &&
+	for n < len(left) && left[0].Op == verb.Cancel && left[n].Op == verb.Cancel &&
 		left[n].Racing && left[n].At == left[0].At {
 		n++
 	}
@@ -377,11 +378,11 @@ func together(left []conformance.Step) int {
 
 // occupied reports whether a wait is under way, and the step is no cancel of its context.
 func occupied(rec *suite.Recording, next conformance.Step) bool {
-	if next.Op == conformance.OpCancel && claimOf(rec.Schedule, next.N).Op == conformance.OpWait {
+	if next.Op == verb.Cancel && claimOf(rec.Schedule, next.N).Op == verb.Wait {
 		return false
 	}
 	return slices.ContainsFunc(rec.Done, func(d conformance.Done) bool {
-		return d.Op == conformance.OpWait && d.Ended.Seq == 0
+		return d.Op == verb.Wait && d.Ended.Seq == 0
 	})
 }
 
@@ -390,7 +391,7 @@ func (r *run) step(s conformance.Step) {
 	at, explicit, turn := r.Config().Start().Add(s.At), r.Time == Explicit, r.turn
 	r.turn++
 	switch s.Op {
-	case conformance.OpWait:
+	case verb.Wait:
 		h := r.claimants[r.claimed]
 		r.claimed++
 		h.made = true
@@ -398,7 +399,7 @@ func (r *run) step(s conformance.Step) {
 		suite.Start(func() {
 			r.Rec.Do(s, false, func(done *conformance.Done) { r.impl.wait(h.ctx, s.N, done) })
 		})
-	case conformance.OpReserve:
+	case verb.Reserve:
 		h := r.claimants[r.claimed]
 		r.claimed++
 		r.await(s, func(done *conformance.Done) {
@@ -408,11 +409,11 @@ func (r *run) step(s conformance.Step) {
 				done.Delay = reserved.delay(at, explicit)
 			}
 		})
-	case conformance.OpCancel:
+	case verb.Cancel:
 		if s.N >= 1 && s.N <= len(r.claimants) {
 			r.cancel(s, at)
 		}
-	case conformance.OpAllow:
+	case verb.Allow:
 		if r.c.tries {
 			r.Rec.Do(s, false, func(done *conformance.Done) { done.OK = r.impl.try(r.Stage, s.N) })
 			return
@@ -434,7 +435,7 @@ func (r *run) cancel(s conformance.Step, at time.Time) {
 	switch {
 	case h.cancel != nil:
 		r.Rec.Do(s, false, func(*conformance.Done) { h.cancel() })
-	case claimOf(r.Schedule, s.N).Op == conformance.OpWait: // it has not begun yet, and will find its context cancelled
+	case claimOf(r.Schedule, s.N).Op == verb.Wait: // it has not begun yet, and will find its context cancelled
 		h.ctx, h.cancel = context.WithCancel(context.Background())
 		r.Rec.Do(s, false, func(*conformance.Done) { h.cancel() })
 	case h.made:
@@ -451,12 +452,12 @@ func patience(s conformance.Schedule, t *Traits) time.Duration {
 	n, slowest, longest := time.Duration(max(0, s.Config.Burst)), s.Config.Rate.Interval(), time.Duration(0)
 	for _, st := range s.Steps {
 		switch st.Op {
-		case conformance.OpReserve, conformance.OpWait:
+		case verb.Reserve, verb.Wait:
 			n = suite.Sum(n, time.Duration(max(0, st.N)))
 			longest = max(longest, st.D)
-		case conformance.OpSetBurst:
+		case verb.SetBurst:
 			n = suite.Sum(n, time.Duration(max(0, st.N)))
-		case conformance.OpSetLimit:
+		case verb.SetLimit:
 			slowest = max(slowest, st.Rate.Interval())
 		}
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/escapement-go/escapement/conformance/internal/edge"
 	"github.com/escapement-go/escapement/conformance/internal/suite"
 	"github.com/escapement-go/escapement/internal/timeline"
+	"github.com/escapement-go/escapement/internal/verb"
 )
 
 // probeRules are the laws that are judged by runs of their own.
@@ -63,13 +64,13 @@ func (c *contract) probeRules() []rule {
 			Unless: c.takesTime,
 			Probe:  c.within,
 		},
-		suite.Reads[Traits, *exam](c.read, suite.Answers(conformance.OpAllow)),
+		suite.Reads[Traits, *exam](c.read, suite.Answers(verb.Allow)),
 		{
 			Rule: core("SL-CONC", "Setting a limit or burst during requests MUST NOT grant them more than "+
 				"the larger burst."),
 			Ops: ops(opRequest), Declared: []string{"Initial"},
 			Absent: func(s *suite.Suite, _ *Traits) string {
-				sets := s.Accepts(conformance.OpSetBurst) || s.Accepts(conformance.OpSetLimit)
+				sets := s.Accepts(verb.SetBurst) || s.Accepts(verb.SetLimit)
 				return suite.If(!sets, "the implementation has no setlimit or setburst")
 			},
 			Unless: c.oneAtATime,
@@ -105,10 +106,10 @@ func (c *contract) clashing(p *suite.Probe, impl *Funcs, now func(i int) time.Ti
 	}
 	if p.Accepts(opKeys) {
 		twice(func(i int) {
-			impl.do(conformance.Step{Op: conformance.OpAllow, N: 1, K: 1 + i}, now(i), i, &conformance.Done{})
+			impl.do(conformance.Step{Op: verb.Allow, N: 1, K: 1 + i}, now(i), i, &conformance.Done{})
 		})
 	}
-	if p.Accepts(conformance.OpReserve) {
+	if p.Accepts(verb.Reserve) {
 		twice(func(i int) {
 			r := impl.reserve(now(i), 1)
 			if r.ok() {
@@ -119,7 +120,7 @@ func (c *contract) clashing(p *suite.Probe, impl *Funcs, now func(i int) time.Ti
 			}
 		})
 	}
-	if p.Accepts(conformance.OpWait) && p.Time == PackageTime {
+	if p.Accepts(verb.Wait) && p.Time == PackageTime {
 		twice(func(int) { impl.wait(context.Background(), 1, &conformance.Done{}) })
 	}
 	if p.Accepts(opContext) {
@@ -312,7 +313,7 @@ func (c *contract) setBackWithout(st *suite.Stage, impl *Funcs, s conformance.St
 		}
 		clock.SetWall(start.Add(-back))
 		switch {
-		case s.Op != conformance.OpWait:
+		case s.Op != verb.Wait:
 			impl.do(s, clock.Now(), 0, &conformance.Done{})
 		case st.Accepts(opContext):
 			impl.wait(ctx, s.N, &conformance.Done{})
@@ -403,7 +404,7 @@ func (c *contract) oneClock(p *suite.Probe) (*suite.Violation, string) {
 	for _, text := range onOneClock {
 		s := suite.MustParse("rate=10/1s burst=2 | " + text)
 		s.Steps = slices.DeleteFunc(s.Steps, func(st conformance.Step) bool {
-			return st.Op != conformance.OpIdle && len(supported(p.Suite, []conformance.Step{st})) == 0
+			return st.Op != verb.Idle && len(supported(p.Suite, []conformance.Step{st})) == 0
 		})
 		if len(s.Steps) < 3 {
 			continue

@@ -5,6 +5,7 @@ import (
 
 	"github.com/escapement-go/escapement/conformance"
 	"github.com/escapement-go/escapement/conformance/internal/suite"
+	"github.com/escapement-go/escapement/internal/verb"
 )
 
 // read are schedules of requests of an empty bucket around the instants at which tokens come.
@@ -13,7 +14,7 @@ func (c *contract) read(s *suite.Suite) (out []conformance.Schedule) {
 	if only := c.onlyConfigs(); len(only) > 0 {
 		cfg = only[0]
 	}
-	ask, interval := conformance.Step{Op: conformance.OpAllow, N: 1}, cfg.Rate.Interval()
+	ask, interval := conformance.Step{Op: verb.Allow, N: 1}, cfg.Rate.Interval()
 	if cfg.Burst > suite.Many || !s.Accepts(opRequest) {
 		return nil
 	}

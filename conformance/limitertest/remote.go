@@ -9,6 +9,7 @@ import (
 	"github.com/escapement-go/escapement/conformance"
 	"github.com/escapement-go/escapement/conformance/internal/suite"
 	"github.com/escapement-go/escapement/internal/timeline"
+	"github.com/escapement-go/escapement/internal/verb"
 )
 
 // Limiters that ask others: their requests take time, and some are answered by an error.
@@ -18,13 +19,13 @@ func remoteRules() []rule {
 	return []rule{
 		{
 			Rule: extended("X-ERR", "A request whose answer is an error MUST be granted or denied, as declared."),
-			Ops:  ops(conformance.OpAllow), Declared: []string{"Errors"},
+			Ops:  ops(verb.Allow), Declared: []string{"Errors"},
 			Sees:  func(x *exam) bool { return failed(&x.Trace) },
 			Check: (*exam).errors,
 		},
 		{
 			Rule: extended("X-LATENCY", "A request MUST NOT take longer than the declared latency."),
-			Ops:  ops(conformance.OpAllow), Declared: []string{"Latency"},
+			Ops:  ops(verb.Allow), Declared: []string{"Latency"},
 			Sees:  accepted,
 			Check: (*exam).late,
 		},
@@ -46,7 +47,7 @@ func (x *exam) errors() *suite.Violation {
 func (x *exam) late() *suite.Violation {
 	for _, d := range x.Done {
 		took := d.Ended.At - d.Began.At
-		if d.Ended.Seq != 0 && took > x.traits.Latency && d.Op != conformance.OpWait {
+		if d.Ended.Seq != 0 && took > x.traits.Latency && d.Op != verb.Wait {
 			return x.broken(d.At, "", "%s took %s, want %s at the most",
 				d.Step, timeline.Duration(took), timeline.Duration(x.traits.Latency))
 		}
@@ -85,7 +86,7 @@ func races(s conformance.Schedule) bool {
 
 // lasts reports whether something in a schedule takes time, or has to settle.
 func (c *contract) lasts(s conformance.Schedule) bool {
-	return c.trip > 0 || c.tries && suite.Has(conformance.OpAllow)(suite.Job{Schedule: s})
+	return c.trip > 0 || c.tries && suite.Has(verb.Allow)(suite.Job{Schedule: s})
 }
 
 // late is by how much what a schedule gets may be off because requests take time: each may be
@@ -126,14 +127,14 @@ func (a *account) unsure(d *conformance.Done) {
 
 // contradicts reports whether the exact bucket decides a request otherwise.
 func (v *view) contradicts(s step) bool {
-	return s.Op == conformance.OpAllow && s.margin.CmpAbs(v.tolerance) > 0 && s.OK != (s.margin.Sign() > 0)
+	return s.Op == verb.Allow && s.margin.CmpAbs(v.tolerance) > 0 && s.OK != (s.margin.Sign() > 0)
 }
 
 // faults is what is explored of a limiter that cannot be reached, and then can be again.
 func (c *contract) faults() suite.Family {
-	fault := func(n int) conformance.Step { return conformance.Step{Op: conformance.OpFault, N: n} }
+	fault := func(n int) conformance.Step { return conformance.Step{Op: verb.Fault, N: n} }
 	return suite.Family{Name: "faults", Schedules: c.allFitted(suite.Sequences(limited("10/1s", 2),
-		[]conformance.Step{{Op: conformance.OpAllow, N: 1}, fault(1), fault(0)},
+		[]conformance.Step{{Op: verb.Allow, N: 1}, fault(1), fault(0)},
 		[]time.Duration{0, interval / 2, 2 * interval}, 5))}
 }
 
@@ -153,7 +154,7 @@ func (c *contract) errorsChoice(s *suite.Suite, t *Traits) suite.Choice {
 	return suite.Choice{
 		Name: "Errors", Declared: int(t.Errors), Values: []string{"FailOpen", "FailClosed"},
 		Means:    []string{"it is granted", "it is denied"},
-		Needless: func() bool { return !s.Accepts(conformance.OpFault) },
+		Needless: func() bool { return !s.Accepts(verb.Fault) },
 		Observe:  look.errors, Set: func(v int) { t.Errors = Errors(v) },
 	}
 }
@@ -162,7 +163,7 @@ func (c *contract) errorsChoice(s *suite.Suite, t *Traits) suite.Choice {
 func (o observer) latency() int {
 	most, p := o.c.trip, o.plan()
 	texts := []string{strings.Repeat("allow 1 @0 | ", p.full+1) + "allow 1 @{0.7} | allow 1 @{3.3}"}
-	if o.s.Accepts(conformance.OpFault) {
+	if o.s.Accepts(verb.Fault) {
 		texts = append(texts, "fault 1 @0 | allow 1 @0 | allow 1 @{1} | fault 0 @{2} | allow 1 @{2}")
 	}
 	for _, text := range texts {

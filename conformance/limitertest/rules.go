@@ -11,6 +11,7 @@ import (
 	"github.com/escapement-go/escapement/conformance/internal/edge"
 	"github.com/escapement-go/escapement/conformance/internal/suite"
 	"github.com/escapement-go/escapement/internal/timeline"
+	"github.com/escapement-go/escapement/internal/verb"
 )
 
 // rule is a law of a limiter.
@@ -81,7 +82,7 @@ func asksFor(which func(n, burst int) bool) func(suite.Job) bool {
 
 func asks(schedule conformance.Schedule, which func(n, burst int) bool) bool {
 	return slices.ContainsFunc(schedule.Steps, func(s conformance.Step) bool {
-		return (s.Op == conformance.OpAllow || claims(s)) && which(s.N, schedule.Config.Burst)
+		return (s.Op == verb.Allow || claims(s)) && which(s.N, schedule.Config.Burst)
 	})
 }
 
@@ -100,7 +101,7 @@ func both(a, b func(suite.Job) bool) func(suite.Job) bool {
 func givesUp(op conformance.Op) func(suite.Job) bool {
 	return func(j suite.Job) bool {
 		return slices.ContainsFunc(j.Schedule.Steps, func(s conformance.Step) bool {
-			return s.Op == conformance.OpCancel && claimOf(j.Schedule, s.N).Op == op
+			return s.Op == verb.Cancel && claimOf(j.Schedule, s.N).Op == op
 		})
 	}
 }
@@ -108,7 +109,7 @@ func givesUp(op conformance.Op) func(suite.Job) bool {
 // hasDeadline selects the runs in which a wait has a deadline.
 func hasDeadline(j suite.Job) bool {
 	return slices.ContainsFunc(j.Schedule.Steps, func(s conformance.Step) bool {
-		return s.Op == conformance.OpWait && s.D != 0
+		return s.Op == verb.Wait && s.D != 0
 	})
 }
 
@@ -175,13 +176,13 @@ func (x *exam) calls() *suite.Violation {
 func (x *exam) mayPanic(d *conformance.Done) bool {
 	said := !strings.HasPrefix(d.Panic, "runtime error: ")
 	switch d.Op {
-	case conformance.OpAllow, conformance.OpReserve, conformance.OpWait:
+	case verb.Allow, verb.Reserve, verb.Wait:
 		burst := x.Schedule.Config.Burst
-		prepaid := x.traits.Oversize == OversizePrepaid && d.Op == conformance.OpAllow && d.N > burst && d.N <= 2*burst
+		prepaid := x.traits.Oversize == OversizePrepaid && d.Op == verb.Allow && d.N > burst && d.N <= 2*burst
 		return x.outOfRange(d.Step) && !prepaid
-	case conformance.OpSetLimit:
+	case verb.SetLimit:
 		return said || d.Rate == Inf || d.Rate.Events <= 0 || d.Rate.Extreme()
-	case conformance.OpSetBurst:
+	case verb.SetBurst:
 		return said || d.N < 1
 	}
 	return false

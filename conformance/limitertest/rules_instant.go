@@ -10,6 +10,7 @@ import (
 	"github.com/escapement-go/escapement/conformance"
 	"github.com/escapement-go/escapement/conformance/internal/suite"
 	"github.com/escapement-go/escapement/internal/timeline"
+	"github.com/escapement-go/escapement/internal/verb"
 )
 
 // instantRules are the laws of instants that go back, or are far from the others.
@@ -20,7 +21,7 @@ func instantRules() []rule {
 				"Instants that go back MUST NOT add tokens: all grants between the earliest and the newest "+
 					"instant stay within the envelope. With BackClamp they MUST be decided as at the newest "+
 					"instant, and MUST NOT take tokens away."),
-			Ops: ops(conformance.OpAllow), Declared: []string{"BackTime"},
+			Ops: ops(verb.Allow), Declared: []string{"BackTime"},
 			Unless:  cannotGoBack,
 			About:   func(j suite.Job) bool { return suite.GoesBack(j.Schedule) },
 			Unusual: suite.GoesBack,
@@ -42,9 +43,9 @@ func instantRules() []rule {
 var pastQuery = rule{
 	Rule: core("RL-PASTQ", "A query about an instant before the newest MUST NOT show more tokens than at the "+
 		"newest."),
-	Ops: ops(conformance.OpTokens), Declared: []string{"BackTime"},
+	Ops: ops(verb.Tokens), Declared: []string{"BackTime"},
 	Unless: cannotGoBack,
-	About:  suite.Has(conformance.OpTokens),
+	About:  suite.Has(verb.Tokens),
 	Sees:   accepted,
 	Check:  (*exam).pastQuery,
 }
@@ -80,13 +81,13 @@ func (x *exam) past() *suite.Violation {
 	now := burst
 	for i, s := range v.steps {
 		lo, hi = min(lo, s.At), max(hi, s.At)
-		if s.Op == conformance.OpSetBurst {
+		if s.Op == verb.SetBurst {
 			now = s.N
 		}
 		switch {
-		case s.Op == conformance.OpSetLimit && above(s.Rate, rate):
+		case s.Op == verb.SetLimit && above(s.Rate, rate):
 			rate = s.Rate
-		case s.Op == conformance.OpSetBurst && s.N > burst:
+		case s.Op == verb.SetBurst && s.N > burst:
 			if burst = s.N; x.traits.OnBurstRaised != RaiseBringsNothing {
 				return nil
 			}
@@ -94,7 +95,7 @@ func (x *exam) past() *suite.Violation {
 		if rate == Inf || rate.Per <= 0 {
 			return nil
 		}
-		if s.Op != conformance.OpAllow || !s.OK || s.N < 1 || s.N > now && !x.traits.Overdraft {
+		if s.Op != verb.Allow || !s.OK || s.N < 1 || s.N > now && !x.traits.Overdraft {
 			continue
 		}
 		if x.traits.Overdraft {
@@ -127,7 +128,7 @@ func (x *exam) deniedEarlier() *suite.Violation {
 		return nil
 	}
 	for _, d := range x.Done {
-		if d.Op != conformance.OpAllow {
+		if d.Op != verb.Allow {
 			return nil
 		}
 		if newest = max(newest, d.At); d.N < 1 || d.N > burst {
@@ -155,9 +156,9 @@ func (x *exam) aboveLowered() *suite.Violation {
 	}
 	for _, d := range x.Done {
 		switch newest = max(newest, d.At); {
-		case d.Op == conformance.OpSetBurst && d.N > 0:
+		case d.Op == verb.SetBurst && d.N > 0:
 			burst, sum, from = d.N, 0, newest
-		case d.Op != conformance.OpAllow:
+		case d.Op != verb.Allow:
 			return nil
 		case burst > 0 && d.OK && d.N > 0:
 			sum += d.N
@@ -186,7 +187,7 @@ func (x *exam) unlikeNewest() *suite.Violation {
 	newest, maybe := time.Duration(math.MinInt64), time.Duration(math.MinInt64)
 	for i := range tr.Done {
 		d := &tr.Done[i]
-		if d.At < maybe && (maybe > newest || d.Op == conformance.OpReserve) {
+		if d.At < maybe && (maybe > newest || d.Op == verb.Reserve) {
 			tr.Done = tr.Done[:i]
 			break
 		}
@@ -206,9 +207,9 @@ func (x *exam) unlikeNewest() *suite.Violation {
 // leavesTrace reports whether a step takes tokens, or sets something.
 func leavesTrace(d *conformance.Done) bool {
 	switch d.Op {
-	case conformance.OpAllow, conformance.OpReserve:
+	case verb.Allow, verb.Reserve:
 		return d.OK && d.N > 0
-	case conformance.OpSetLimit, conformance.OpSetBurst:
+	case verb.SetLimit, verb.SetBurst:
 		return true
 	}
 	return false
@@ -219,11 +220,11 @@ func (x *exam) pastQuery() *suite.Violation {
 		return nil
 	}
 	for i, d := range x.Done {
-		if d.Op != conformance.OpTokens {
+		if d.Op != verb.Tokens {
 			continue
 		}
 		for _, later := range x.Done[i+1:] {
-			if later.Op != conformance.OpTokens {
+			if later.Op != verb.Tokens {
 				break
 			}
 			if later.At > d.At && d.Tokens > later.Tokens+1e-9*float64(x.Schedule.Config.Burst) {
@@ -239,7 +240,7 @@ func (x *exam) pastQuery() *suite.Violation {
 // waiting counts the waits of a run.
 func (x *exam) waiting() (n int) {
 	for i := range x.Done {
-		if x.Done[i].Op == conformance.OpWait {
+		if x.Done[i].Op == verb.Wait {
 			n++
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"github.com/escapement-go/escapement/conformance"
 	"github.com/escapement-go/escapement/conformance/internal/suite"
 	"github.com/escapement-go/escapement/internal/timeline"
+	"github.com/escapement-go/escapement/internal/verb"
 )
 
 // unusual is a kind of requests whose number of tokens has a rule of its own, such as 0.
@@ -27,7 +28,7 @@ func (x *exam) unusually(u unusual) bool {
 	burst := x.Schedule.Config.Burst
 	asked := func(which func(s conformance.Step) bool) bool {
 		return slices.ContainsFunc(x.Schedule.Steps,
-			func(s conformance.Step) bool { return s.Op == conformance.OpAllow && which(s) })
+			func(s conformance.Step) bool { return s.Op == verb.Allow && which(s) })
 	}
 	return x.judgeable() && !x.beyondRequests() && asked(func(s conformance.Step) bool { return u.is(s.N, burst) }) &&
 		!asked(func(s conformance.Step) bool { return x.outOfRange(s) && !u.is(s.N, burst) })
@@ -39,7 +40,7 @@ func (x *exam) requests(u unusual, f func(s step) *suite.Violation) *suite.Viola
 		return nil
 	}
 	for _, s := range x.view().steps {
-		if s.Op == conformance.OpAllow && u.is(s.N, x.Schedule.Config.Burst) {
+		if s.Op == verb.Allow && u.is(s.N, x.Schedule.Config.Burst) {
 			if found := f(s); found != nil {
 				return found
 			}
@@ -85,7 +86,7 @@ func (x *exam) changedBy(u unusual, again suite.Rerun) *suite.Violation {
 		return nil
 	}
 	s, bad := x.without(again, func(s step) bool {
-		return s.Op == conformance.OpAllow && u.is(s.N, x.Schedule.Config.Burst)
+		return s.Op == verb.Allow && u.is(s.N, x.Schedule.Config.Burst)
 	})
 	if !bad {
 		return nil
@@ -98,7 +99,7 @@ func (x *exam) denyPure(again suite.Rerun) *suite.Violation {
 	if !x.plain() || x.beyondRequests() || len(x.Schedule.Steps) > 8 || x.traits.Resolution > 0 {
 		return nil // a run at other instants within the grain may be decided otherwise
 	}
-	s, bad := x.without(again, func(s step) bool { return s.Op == conformance.OpAllow && !s.OK && s.margin.Sign() < 0 })
+	s, bad := x.without(again, func(s step) bool { return s.Op == verb.Allow && !s.OK && s.margin.Sign() < 0 })
 	if !bad {
 		return nil
 	}
@@ -133,7 +134,7 @@ func (x *exam) without(again suite.Rerun, drop func(s step) bool) (step, bool) {
 		if i >= len(other.Done) {
 			break
 		}
-		if s.Op == conformance.OpAllow && s.OK != other.Done[i].OK {
+		if s.Op == verb.Allow && s.OK != other.Done[i].OK {
 			// where either is right, what follows may differ too
 			return s, s.margin.CmpAbs(v.tolerance) > 0 && (x.traits.Latency == 0 || v.contradicts(s))
 		}

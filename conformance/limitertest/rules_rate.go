@@ -10,6 +10,7 @@ import (
 	"github.com/escapement-go/escapement/conformance"
 	"github.com/escapement-go/escapement/conformance/internal/suite"
 	"github.com/escapement-go/escapement/internal/timeline"
+	"github.com/escapement-go/escapement/internal/verb"
 )
 
 // rateRules are the laws of very small and very large rates.
@@ -18,7 +19,7 @@ func (c *contract) rateRules() []rule {
 		{
 			Rule: core("RL-LIM0", "At a rate of 0 a limiter MUST grant its initial tokens, or none, as "+
 				"declared, and no more."),
-			Ops: ops(conformance.OpAllow), Declared: []string{"Initial", "ZeroRate"},
+			Ops: ops(verb.Allow), Declared: []string{"Initial", "ZeroRate"},
 			About: either(atFirstZero, laterZero),
 			Sees:  accepted,
 			Check: func(x *exam) *suite.Violation {
@@ -61,7 +62,7 @@ func atFirstZero(j suite.Job) bool {
 
 func laterZero(j suite.Job) bool {
 	return slices.ContainsFunc(j.Schedule.Steps, func(s conformance.Step) bool {
-		return s.Op == conformance.OpSetLimit && s.Rate.Events == 0
+		return s.Op == verb.SetLimit && s.Rate.Events == 0
 	})
 }
 
@@ -86,7 +87,7 @@ func infiniteRules() []rule {
 	return []rule{
 		{
 			Rule: core("RL-INF", "At an infinite rate everything MUST be granted at once, whatever the burst."),
-			Ops:  ops(conformance.OpAllow), Declared: []string{"Initial", "Inf"},
+			Ops:  ops(verb.Allow), Declared: []string{"Initial", "Inf"},
 			Unless: absent,
 			About:  atInfiniteRate,
 			Sees:   accepted,
@@ -95,9 +96,9 @@ func infiniteRules() []rule {
 		{
 			Rule: core("RL-INFOUT", "When an infinite limit ends, the bucket MUST hold at least what it held "+
 				"before, and at most the burst; cancelling what it granted MUST NOT bring tokens."),
-			Ops: ops(conformance.OpSetLimit), Declared: []string{"Initial", "Inf"},
+			Ops: ops(verb.SetLimit), Declared: []string{"Initial", "Inf"},
 			Unless: absent,
-			About:  both(atInfiniteRate, suite.Has(conformance.OpSetLimit)),
+			About:  both(atInfiniteRate, suite.Has(verb.SetLimit)),
 			Sees:   accepted,
 			Check:  law("RL-INFOUT"),
 		},
@@ -134,10 +135,10 @@ func (x *exam) zeroRate() *suite.Violation {
 	there := left
 	for i := range x.Done {
 		d := &x.Done[i]
-		if d.Op == conformance.OpReserve && d.OK && d.Delay > 0 {
+		if d.Op == verb.Reserve && d.OK && d.Delay > 0 {
 			return nil // limiters differ in what becomes of a reservation that is never due
 		}
-		granted := d.OK && d.Ended.Seq != 0 && (d.Op == conformance.OpAllow || claims(d.Step))
+		granted := d.OK && d.Ended.Seq != 0 && (d.Op == verb.Allow || claims(d.Step))
 		prepaid := x.traits.Oversize == OversizePrepaid && d.N > cfg.Burst && left == cfg.Burst // nobody will pay
 		if granted && !x.traits.pays(d.N, left) && !prepaid {
 			return x.broken(d.At, fmt.Sprintf("it began with %s, and gets no more", timeline.Count(there, "token")),
@@ -158,10 +159,10 @@ func (x *exam) deniedAtZeroRate(step, left int) *suite.Violation {
 	d := &x.Done[step]
 	deadline := d.At + d.D + x.traits.Latency
 	switch {
-	case d.Op == conformance.OpAllow && !d.OK && x.traits.pays(d.N, left) && x.traits.ZeroRate == ZeroRateBurst:
+	case d.Op == verb.Allow && !d.OK && x.traits.pays(d.N, left) && x.traits.ZeroRate == ZeroRateBurst:
 		return x.broken(d.At, fmt.Sprintf("%d of the initial tokens were left", left)+x.refusedBefore(step),
 			"allow %d at %s was denied, want granted", d.N, timeline.Duration(d.At))
-	case d.Op == conformance.OpWait && d.D > 0 && x.End > deadline && (d.Ended.Seq == 0 || d.Ended.At > deadline):
+	case d.Op == verb.Wait && d.D > 0 && x.End > deadline && (d.Ended.Seq == 0 || d.Ended.At > deadline):
 		return x.broken(deadline, "its deadline was at "+timeline.Duration(deadline),
 			"wait %d at %s %s at %s", d.N, timeline.Duration(d.At), outcome(d), timeline.Duration(d.Ended.At))
 	}
@@ -170,7 +171,7 @@ func (x *exam) deniedAtZeroRate(step, left int) *suite.Violation {
 
 // refusedBefore says so if a reservation was refused before a step: it takes nothing.
 func (x *exam) refusedBefore(step int) string {
-	refused := func(d conformance.Done) bool { return d.Op == conformance.OpReserve && !d.OK }
+	refused := func(d conformance.Done) bool { return d.Op == verb.Reserve && !d.OK }
 	return suite.If(slices.ContainsFunc(x.Done[:step], refused), "; a reservation that is not OK takes nothing")
 }
 
@@ -196,16 +197,16 @@ func (x *exam) senselessBurst() *suite.Violation {
 			return x.broken(d.At, "the constructor had accepted it",
 				"%s %d at %s panicked: %s", d.Op, d.N, timeline.Duration(d.At), d.Panic)
 		}
-		if d.Op == conformance.OpTokens && (math.IsNaN(d.Tokens) || d.Tokens > float64(max(1, cfg.Burst))*(1+1e-9)) {
+		if d.Op == verb.Tokens && (math.IsNaN(d.Tokens) || d.Tokens > float64(max(1, cfg.Burst))*(1+1e-9)) {
 			return x.broken(d.At, fmt.Sprintf("the burst is %d", cfg.Burst),
 				"Tokens() = %s at %s", number(d.Tokens), timeline.Duration(d.At))
 		}
-		asks := d.Op == conformance.OpAllow || d.Op == conformance.OpWait
+		asks := d.Op == verb.Allow || d.Op == verb.Wait
 		if cfg.Burst > 0 && asks && d.N == 1 && x.traits.Initial == InitialFull && !x.atOnce(&d) {
 			return x.broken(d.At, fmt.Sprintf("the constructor accepted a burst of %d, nearly all of which is left",
 				cfg.Burst), "%s 1 at %s was not granted at once", d.Op, timeline.Duration(d.At))
 		}
-		if cfg.Burst > 0 || d.Op != conformance.OpAllow || !d.OK {
+		if cfg.Burst > 0 || d.Op != verb.Allow || !d.OK {
 			continue
 		}
 		// Some limiters take such a burst as 1.

@@ -11,6 +11,7 @@ import (
 	"github.com/escapement-go/escapement/conformance"
 	"github.com/escapement-go/escapement/conformance/internal/suite"
 	"github.com/escapement-go/escapement/internal/timeline"
+	"github.com/escapement-go/escapement/internal/verb"
 )
 
 // requestRules are the laws of requests that are answered at once. Where one schedule breaks several rules the first of
@@ -28,7 +29,7 @@ func (c *contract) requestRules() []rule {
 		},
 		{
 			Rule:  core("RL-CAP", "The bucket MUST NOT hold more than the burst, after any idle time."),
-			About: suite.Has(conformance.OpAllow, conformance.OpTokens),
+			About: suite.Has(verb.Allow, verb.Tokens),
 			Sees:  accepted,
 			Check: (*exam).cap,
 		},
@@ -39,14 +40,14 @@ func (c *contract) requestRules() []rule {
 		},
 		{
 			Rule: core("RL-WORK", "A request that the bucket can pay for MUST be granted."),
-			Ops:  ops(conformance.OpAllow), Declared: []string{"Initial"},
+			Ops:  ops(verb.Allow), Declared: []string{"Initial"},
 			Sees:  accepted,
 			Check: (*exam).work,
 		},
 		{
 			Rule: core("RL-MODEL", "Every decision MUST be that of the exact token bucket, except within 1ns, "+
 				"or a billionth of a token, of the boundary."),
-			Ops: ops(conformance.OpAllow), Declared: []string{"Initial"},
+			Ops: ops(verb.Allow), Declared: []string{"Initial"},
 			Sees:  accepted,
 			Check: (*exam).model,
 		},
@@ -54,23 +55,23 @@ func (c *contract) requestRules() []rule {
 			Rule: extended("RL-TOKENS",
 				"Tokens MUST show the balance, rounded down to whole tokens or not; a debt as a negative "+
 					"number or as 0."),
-			Ops: ops(conformance.OpTokens), Declared: []string{"Initial"},
-			About: suite.Has(conformance.OpTokens),
+			Ops: ops(verb.Tokens), Declared: []string{"Initial"},
+			About: suite.Has(verb.Tokens),
 			Sees:  accepted,
 			Check: (*exam).tokens,
 		},
 		{
 			Rule: core("RL-DENYPURE", "A denied request MUST leave no trace: later decisions are as if it "+
 				"had not been made."),
-			Ops: ops(conformance.OpAllow), Declared: []string{"Initial"},
-			About: suite.Has(conformance.OpAllow),
+			Ops: ops(verb.Allow), Declared: []string{"Initial"},
+			About: suite.Has(verb.Allow),
 			Sees:  accepted,
 			Again: (*exam).denyPure,
 		},
 		{
 			Rule: core("RL-FRAC", "However often the limiter is asked, tokens MUST accrue at the full rate: "+
 				"fractions are not lost between requests."),
-			Ops: ops(conformance.OpAllow), Declared: []string{"Initial"},
+			Ops: ops(verb.Allow), Declared: []string{"Initial"},
 			About: func(j suite.Job) bool { return len(j.Schedule.Steps) >= often },
 			Sees:  accepted,
 			Check: (*exam).fractions,
@@ -102,7 +103,7 @@ func (c *contract) requestRules() []rule {
 				return cmp.Or(suite.If(t.Oversize == OversizePrepaid, "declared: OversizePrepaid"),
 					suite.If(t.Overdraft, "declared: Overdraft"))
 			},
-			About:   either(asksFor(isTooMany), suite.Has(conformance.OpSetBurst)),
+			About:   either(asksFor(isTooMany), suite.Has(verb.SetBurst)),
 			Unusual: func(s conformance.Schedule) bool { return asks(s, isTooMany) },
 			Sees:    accepted,
 			Check:   (*exam).tooMany,
@@ -195,7 +196,7 @@ func plus(a, b int) int {
 // decisions calls f for each request of a plain trace until it finds something.
 func (x *exam) decisions(f func(s step) *suite.Violation) *suite.Violation {
 	for _, s := range x.view().steps {
-		if s.Op == conformance.OpAllow && s.Ended.Seq != 0 && s.Panic == "" && !x.outOfRange(s.Step) {
+		if s.Op == verb.Allow && s.Ended.Seq != 0 && s.Panic == "" && !x.outOfRange(s.Step) {
 			if found := f(s); found != nil {
 				return found
 			}
@@ -243,7 +244,7 @@ func (x *exam) notPrepaid() *suite.Violation {
 		return nil
 	}
 	burst, d := x.Schedule.Config.Burst, x.Done[0]
-	if d.Op != conformance.OpAllow || d.N <= burst || d.N > 2*burst || d.OK || d.Panic != "" {
+	if d.Op != verb.Allow || d.N <= burst || d.N > 2*burst || d.OK || d.Panic != "" {
 		return nil
 	}
 	return x.broken(d.At, "OversizePrepaid is declared: the bucket is full, and the next request pays",
@@ -282,7 +283,7 @@ func (x *exam) full() *suite.Violation {
 func (x *exam) firstBurst() *suite.Violation {
 	taken := 0
 	for i, d := range x.Done {
-		if d.Op == conformance.OpTokens {
+		if d.Op == verb.Tokens {
 			continue
 		}
 		if d.At > x.Done[0].At+time.Duration(i)*x.traits.Latency || d.N > x.Schedule.Config.Burst-taken {
@@ -299,7 +300,7 @@ func (x *exam) firstBurst() *suite.Violation {
 
 // atOnce reports whether a request was granted without a wait, so far as can be told.
 func (x *exam) atOnce(d *conformance.Done) bool {
-	return d.OK && (d.Op != conformance.OpWait || d.Ended.At <= d.At || x.traits.Latency > 0)
+	return d.OK && (d.Op != verb.Wait || d.Ended.At <= d.At || x.traits.Latency > 0)
 }
 
 func (x *exam) cap() *suite.Violation {
@@ -308,13 +309,13 @@ func (x *exam) cap() *suite.Violation {
 	}
 	burst := x.Schedule.Config.Burst
 	for _, d := range x.Done {
-		if d.Op == conformance.OpSetLimit && d.Rate == Inf {
+		if d.Op == verb.SetLimit && d.Rate == Inf {
 			return nil
 		}
-		if d.Op == conformance.OpSetBurst {
+		if d.Op == verb.SetBurst {
 			burst = d.N
 		}
-		if d.Op == conformance.OpTokens && d.Tokens > float64(max(0, burst))*(1+1e-9) {
+		if d.Op == verb.Tokens && d.Tokens > float64(max(0, burst))*(1+1e-9) {
 			return x.broken(d.At, fmt.Sprintf("the burst is %d", burst),
 				"Tokens() = %s at %s, want %d at the most", number(d.Tokens), timeline.Duration(d.At), burst)
 		}
@@ -324,7 +325,7 @@ func (x *exam) cap() *suite.Violation {
 	}
 	sum, at, from := 0, time.Duration(-1), time.Duration(0)
 	for _, g := range x.view().grants {
-		if g.d.Op != conformance.OpAllow || x.Schedule.Config.Rate.Interval() == 0 {
+		if g.d.Op != verb.Allow || x.Schedule.Config.Rate.Interval() == 0 {
 			continue
 		}
 		if g.at != at {
@@ -348,7 +349,7 @@ func (x *exam) cap() *suite.Violation {
 // another law, which is then not held against Tokens; but where every decision is right, such a level
 // must explain all of them.
 func (x *exam) tokens() *suite.Violation {
-	if !x.accountable() || !suite.Steps(conformance.OpTokens)(suite.Job{Schedule: x.Schedule}) {
+	if !x.accountable() || !suite.Steps(verb.Tokens)(suite.Job{Schedule: x.Schedule}) {
 		return nil
 	}
 	look := func() *account {
@@ -375,7 +376,7 @@ func (x *exam) tokens() *suite.Violation {
 func (x *exam) fractions() *suite.Violation {
 	if !x.plain() || len(x.Schedule.Steps) < often ||
 		slices.ContainsFunc(x.Schedule.Steps, func(s conformance.Step) bool {
-			return s.Op != conformance.OpTokens && (s.Op != conformance.OpAllow || s.N != 1)
+			return s.Op != verb.Tokens && (s.Op != verb.Allow || s.N != 1)
 		}) {
 		return nil
 	}
@@ -392,7 +393,7 @@ func (x *exam) fractions() *suite.Violation {
 		level, _ = v.refill(level, d.At-at)
 		at = d.At
 		enough := level.Cmp(v.per) >= 0 || x.traits.Overdraft && level.Sign() >= 0
-		if d.Op == conformance.OpAllow && enough {
+		if d.Op == verb.Allow && enough {
 			level = new(big.Int).Sub(level, v.per)
 			want++
 		}

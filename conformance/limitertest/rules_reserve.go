@@ -4,6 +4,7 @@ import (
 	"github.com/escapement-go/escapement/conformance"
 	"github.com/escapement-go/escapement/conformance/internal/suite"
 	"github.com/escapement-go/escapement/internal/timeline"
+	"github.com/escapement-go/escapement/internal/verb"
 )
 
 // reserveRules are the laws of reservations.
@@ -12,31 +13,31 @@ func reserveRules() []rule {
 		{
 			Rule: core("RS-OK", "A reservation MUST be OK if the burst can hold it, and one that is not OK MUST "+
 				"take nothing."),
-			Ops: ops(conformance.OpReserve), Declared: []string{"Initial", "Oversize"},
-			About: suite.Has(conformance.OpReserve),
+			Ops: ops(verb.Reserve), Declared: []string{"Initial", "Oversize"},
+			About: suite.Has(verb.Reserve),
 			Sees:  accepted,
 			Check: law("RS-OK"),
 		},
 		{
 			Rule: core("RS-DELAY", "The delay of a reservation MUST be the time until the bucket has paid for it "+
 				"and for all before it."),
-			Ops: ops(conformance.OpReserve), Declared: []string{"Initial"},
-			About: suite.Has(conformance.OpReserve),
+			Ops: ops(verb.Reserve), Declared: []string{"Initial"},
+			About: suite.Has(verb.Reserve),
 			Sees:  accepted,
 			Check: law("RS-DELAY"),
 		},
 		{
 			Rule: core("RS-MONO", "Without a change or refund, a reservation of tokens MUST NOT be due "+
 				"before an earlier one."),
-			Ops:   ops(conformance.OpReserve),
-			About: suite.Has(conformance.OpReserve),
+			Ops:   ops(verb.Reserve),
+			About: suite.Has(verb.Reserve),
 			Sees:  accepted,
 			Check: (*exam).reservesInOrder,
 		},
 		{
 			Rule: core("RS-DEBT", "Reserved tokens MUST be paid before anything else is granted."),
-			Ops:  ops(conformance.OpReserve), Declared: []string{"Initial"},
-			About: suite.Has(conformance.OpReserve),
+			Ops:  ops(verb.Reserve), Declared: []string{"Initial"},
+			About: suite.Has(verb.Reserve),
 			Sees:  accepted,
 			Check: law("RS-DEBT"),
 		},
@@ -50,14 +51,14 @@ func cancelRules() []rule {
 			Rule: core("CN-UPPER", "A cancel MUST NOT refund more than the reservation took, nor leave more "+
 				"tokens than if it had never been made."),
 			Ops: ops(opGiveUp), Declared: []string{"Initial"},
-			About: givesUp(conformance.OpReserve),
+			About: givesUp(verb.Reserve),
 			Sees:  accepted,
 			Check: law("CN-UPPER"),
 		},
 		{
 			Rule: core("CN-LOWER", "A cancel MUST NOT take tokens."),
 			Ops:  ops(opGiveUp), Declared: []string{"Initial"},
-			About: givesUp(conformance.OpReserve),
+			About: givesUp(verb.Reserve),
 			Sees:  accepted,
 			Check: law("CN-LOWER"),
 		},
@@ -65,7 +66,7 @@ func cancelRules() []rule {
 			Rule: core("CN-LIFO", "Cancelling the newest reservation before it is due MUST undo it exactly, "+
 				"unless cancels refund nothing."),
 			Ops: ops(opGiveUp), Declared: []string{"Initial", "Refund"},
-			About: givesUp(conformance.OpReserve),
+			About: givesUp(verb.Reserve),
 			Sees:  accepted,
 			Check: law("CN-LIFO"),
 		},
@@ -75,7 +76,7 @@ func cancelRules() []rule {
 					"all but what later reservations rely on (RefundConservative); less only where a new "+
 					"limit or burst has no room."),
 			Ops: ops(opGiveUp), Declared: []string{"Initial", "Refund"},
-			About: givesUp(conformance.OpReserve),
+			About: givesUp(verb.Reserve),
 			Sees:  accepted,
 			Check: law("CN-ANY"),
 		},
@@ -83,14 +84,14 @@ func cancelRules() []rule {
 			Rule: core("CN-LATE", "Cancelling a reservation after it is due MUST do nothing or refund its "+
 				"tokens, as declared."),
 			Ops: ops(opGiveUp), Declared: []string{"Initial", "LateCancel"},
-			About: givesUp(conformance.OpReserve),
+			About: givesUp(verb.Reserve),
 			Sees:  accepted,
 			Check: law("CN-LATE"),
 		},
 		{
 			Rule: core("CN-IDEM", "A second cancel of a reservation MUST do nothing."),
 			Ops:  ops(opGiveUp), Declared: []string{"Initial"},
-			About: givesUp(conformance.OpReserve),
+			About: givesUp(verb.Reserve),
 			Sees:  accepted,
 			Check: law("CN-IDEM"),
 		},
@@ -105,9 +106,9 @@ func (x *exam) reservesInOrder() *suite.Violation {
 	for i := range x.Done {
 		d := &x.Done[i]
 		switch {
-		case d.Op == conformance.OpSetLimit || d.Op == conformance.OpSetBurst || d.Op == conformance.OpCancel:
+		case d.Op == verb.SetLimit || d.Op == verb.SetBurst || d.Op == verb.Cancel:
 			before = nil
-		case d.Op == conformance.OpReserve && d.OK && d.N > 0: // who reserves nothing need not wait
+		case d.Op == verb.Reserve && d.OK && d.N > 0: // who reserves nothing need not wait
 			if before != nil && suite.Sum(d.At, d.Delay) < suite.Sum(before.At, before.Delay)-1-2*x.traits.Latency {
 				return x.broken(d.At, "", "reserve %d at %s is due at %s, before reserve %d of %s that is due at %s",
 					d.N, timeline.Duration(d.At), timeline.Duration(d.At+d.Delay),

@@ -10,6 +10,7 @@ import (
 	"github.com/escapement-go/escapement/conformance"
 	"github.com/escapement-go/escapement/conformance/internal/suite"
 	"github.com/escapement-go/escapement/internal/timeline"
+	"github.com/escapement-go/escapement/internal/verb"
 )
 
 // waitRules are the laws of waits.
@@ -17,23 +18,23 @@ func waitRules() []rule {
 	return []rule{
 		{
 			Rule: core("W-NOTEARLY", "A wait MUST NOT return before its tokens are available."),
-			Ops:  ops(conformance.OpWait), Declared: []string{"Initial"},
-			About: suite.Has(conformance.OpWait),
+			Ops:  ops(verb.Wait), Declared: []string{"Initial"},
+			About: suite.Has(verb.Wait),
 			Sees:  accepted,
 			Check: law("W-NOTEARLY"),
 		},
 		{
 			Rule: core("W-EXACT", "A wait MUST return nil at the instant at which its tokens are available; if "+
 				"waits are not fair, one of those that wait MUST."),
-			Ops: ops(conformance.OpWait), Declared: []string{"Initial"},
-			About: suite.Has(conformance.OpWait),
+			Ops: ops(verb.Wait), Declared: []string{"Initial"},
+			About: suite.Has(verb.Wait),
 			Sees:  accepted,
 			Check: law("W-EXACT"),
 		},
 		{
 			Rule: core("W-EATS", "A wait that returned nil MUST have taken its tokens, once."),
-			Ops:  ops(conformance.OpWait), Declared: []string{"Initial"},
-			About: suite.Has(conformance.OpWait),
+			Ops:  ops(verb.Wait), Declared: []string{"Initial"},
+			About: suite.Has(verb.Wait),
 			Sees:  accepted,
 			Check: law("W-EATS"),
 		},
@@ -41,7 +42,7 @@ func waitRules() []rule {
 			Rule: core("W-PRE", "A wait whose context is done before it begins MUST return an error at once "+
 				"and take nothing, even if tokens are available."),
 			Ops: ops(opContext), Declared: []string{"Initial"},
-			About: either(givesUp(conformance.OpWait), hasDeadline),
+			About: either(givesUp(verb.Wait), hasDeadline),
 			Sees:  accepted,
 			Check: law("W-PRE"),
 		},
@@ -59,7 +60,7 @@ func waitRules() []rule {
 				"A wait that ends at the very instant of its tokens MUST either return nil and take them, "+
 					"or return an error and leave them."),
 			Ops: ops(opContext), Declared: []string{"Initial", "Refund"},
-			About: either(hasDeadline, givesUp(conformance.OpWait)),
+			About: either(hasDeadline, givesUp(verb.Wait)),
 			Sees:  accepted,
 			Check: law("W-DEADEQ"),
 		},
@@ -67,7 +68,7 @@ func waitRules() []rule {
 			Rule: core("W-CANCEL", "A wait whose context is cancelled MUST return an error at that instant, "+
 				"and refund what is declared to the waiters behind it."),
 			Ops: ops(opContext), Declared: []string{"Initial", "Refund"},
-			About: givesUp(conformance.OpWait),
+			About: givesUp(verb.Wait),
 			Sees:  accepted,
 			Check: law("W-CANCEL"),
 		},
@@ -75,47 +76,47 @@ func waitRules() []rule {
 			Rule: extended("W-ERR", "A wait that gives up MUST, as far as declared, return its context's "+
 				"error: errors.Is finds context.Canceled after a cancel, and context.DeadlineExceeded after "+
 				"a deadline."),
-			Ops: ops(opContext, conformance.OpWait), Declared: []string{"WaitErrors"},
+			Ops: ops(opContext, verb.Wait), Declared: []string{"WaitErrors"},
 			Unless: func(_ *suite.Suite, t *Traits) string {
 				return suite.If(t.WaitErrors == WaitErrorsOwn, "declared: WaitErrorsOwn")
 			},
-			About: either(givesUp(conformance.OpWait), hasDeadline),
+			About: either(givesUp(verb.Wait), hasDeadline),
 			Sees:  accepted,
 			Check: (*exam).waitErrors,
 		},
 		{
 			Rule: core("W-FIFO", "If waits are fair, waiters MUST be served in order of arrival, unless they "+
 				"keep their instants after a change or refund."),
-			Ops: ops(conformance.OpWait), Declared: []string{"Fair"},
+			Ops: ops(verb.Wait), Declared: []string{"Fair"},
 			Unless: unfair,
-			About:  suite.Has(conformance.OpWait),
+			About:  suite.Has(verb.Wait),
 			Sees:   accepted,
 			Check:  (*exam).waitsInOrder,
 		},
 		{
 			Rule: core("W-NOSTARVE", "If waits are fair, a wait MUST return in bounded time, however often "+
 				"others ask."),
-			Ops: ops(conformance.OpWait, conformance.OpAllow), Declared: []string{"Fair"},
+			Ops: ops(verb.Wait, verb.Allow), Declared: []string{"Fair"},
 			Unless: unfair,
-			About:  both(suite.Has(conformance.OpWait), func(j suite.Job) bool { return starving(j.Schedule) }),
+			About:  both(suite.Has(verb.Wait), func(j suite.Job) bool { return starving(j.Schedule) }),
 			Sees:   accepted,
 			Check:  (*exam).waitsInTime,
 		},
 		{
 			Rule: core("W-NOLOST", "A wait that was not given up MUST return when no more requests come, "+
 				"whoever gave up before it."),
-			Ops:   ops(conformance.OpWait),
-			About: suite.Has(conformance.OpWait),
+			Ops:   ops(verb.Wait),
+			About: suite.Has(verb.Wait),
 			Sees:  accepted,
 			Check: (*exam).waitsReturn,
 		},
 		{
 			Rule: core("W-WAKE", "After SetLimit, or when another waiter gives up, a wait MUST keep its "+
 				"instant or be rescheduled, as declared."),
-			Ops: ops(conformance.OpWait), Declared: []string{"Initial", "Fair", "OnChange"},
+			Ops: ops(verb.Wait), Declared: []string{"Initial", "Fair", "OnChange"},
 			Unless: unfair,
-			About: both(suite.Has(conformance.OpWait), either(hasDeadline,
-				suite.Has(conformance.OpCancel, conformance.OpSetLimit, conformance.OpSetBurst))),
+			About: both(suite.Has(verb.Wait), either(hasDeadline,
+				suite.Has(verb.Cancel, verb.SetLimit, verb.SetBurst))),
 			Sees:  accepted,
 			Check: law("W-WAKE"),
 		},
@@ -170,17 +171,17 @@ func expectedError(tr *conformance.Trace, i int) (want error, early bool) {
 		before := o.Began.Seq < d.Began.Seq
 		switch {
 		case o.Began.Seq > d.Ended.Seq:
-		case o.Op == conformance.OpSetLimit && (before || o.Rate.Events == 0):
+		case o.Op == verb.SetLimit && (before || o.Rate.Events == 0):
 			rate = o.Rate
-		case o.Op == conformance.OpSetBurst && (before || o.N < burst):
+		case o.Op == verb.SetBurst && (before || o.N < burst):
 			burst = o.N
 		}
 	}
-	if d.Op != conformance.OpWait || d.Err == nil || d.Ended.Seq == 0 || d.N < 1 || d.N > burst {
+	if d.Op != verb.Wait || d.Err == nil || d.Ended.Seq == 0 || d.N < 1 || d.N > burst {
 		return nil, false
 	}
 	cancelled := slices.ContainsFunc(tr.Done, func(o conformance.Done) bool {
-		return o.Op == conformance.OpCancel && o.N == claimed && o.Began.Seq < d.Ended.Seq
+		return o.Op == verb.Cancel && o.N == claimed && o.Began.Seq < d.Ended.Seq
 	})
 	switch {
 	case cancelled && d.D != 0:
@@ -202,7 +203,7 @@ func (x *exam) waitsInOrder() *suite.Violation {
 		return nil
 	}
 	served := func(d *conformance.Done) bool {
-		return d.Op == conformance.OpWait && d.OK && d.Ended.Seq != 0 && d.N > 0
+		return d.Op == verb.Wait && d.OK && d.Ended.Seq != 0 && d.N > 0
 	}
 	for i := range x.Done {
 		a := &x.Done[i]
@@ -225,15 +226,15 @@ func (x *exam) waitsInOrder() *suite.Violation {
 // mayOvertake reports whether the limit or the burst was changed between the beginnings of two waits, or
 // somebody gave up and the first keeps its instant all the same: what came back is for the second then.
 func (x *exam) mayOvertake(first, second *conformance.Done) bool {
-	if x.changed(first.At, second.At, conformance.OpSetLimit, conformance.OpSetBurst) {
+	if x.changed(first.At, second.At, verb.SetLimit, verb.SetBurst) {
 		return true
 	}
 	if x.traits.OnChange == OnChangeServes {
 		return false
 	}
-	return x.changed(first.At, second.At, conformance.OpCancel) ||
+	return x.changed(first.At, second.At, verb.Cancel) ||
 		slices.ContainsFunc(x.Done, func(d conformance.Done) bool {
-			return d.Op == conformance.OpWait && !d.OK && d.Ended.At > d.At &&
+			return d.Op == verb.Wait && !d.OK && d.Ended.At > d.At &&
 				d.Ended.At >= first.At && d.Ended.At <= second.At
 		})
 }
@@ -245,7 +246,7 @@ func (x *exam) waitsInTime() *suite.Violation {
 	cfg := x.Schedule.Config
 	waited := 0
 	for _, d := range x.Done {
-		if d.Op == conformance.OpWait {
+		if d.Op == verb.Wait {
 			waited += d.N
 		}
 	}
@@ -253,7 +254,7 @@ func (x *exam) waitsInTime() *suite.Violation {
 		others := waited - d.N // other waits may be served first
 		by := d.At + time.Duration(2*cfg.Burst+2+others)*(max(cfg.Rate.Interval(), x.traits.Resolution)+
 			late(x.Schedule, x.traits))
-		if d.Op == conformance.OpWait && x.End > by && (d.Ended.Seq == 0 || d.Ended.At > by) {
+		if d.Op == verb.Wait && x.End > by && (d.Ended.Seq == 0 || d.Ended.At > by) {
 			full := time.Duration(cfg.Burst) * cfg.Rate.Interval()
 			return x.broken(by, fmt.Sprintf("the rate %s fills the whole bucket in %s",
 				cfg.Rate, timeline.Duration(full)),
@@ -268,7 +269,7 @@ func (x *exam) waitsInTime() *suite.Violation {
 func starving(s conformance.Schedule) bool {
 	n := 0
 	for _, st := range s.Steps {
-		if st.Op == conformance.OpAllow {
+		if st.Op == verb.Allow {
 			n++
 		}
 	}
@@ -285,10 +286,10 @@ func (x *exam) waitsReturn() *suite.Violation {
 		most *= 2 // nobody has to count far more than that
 	}
 	for _, s := range x.Schedule.Steps {
-		if s.Op == conformance.OpSetLimit && s.Rate.Events == 0 {
+		if s.Op == verb.SetLimit && s.Rate.Events == 0 {
 			return nil
 		}
-		if s.Op == conformance.OpSetBurst {
+		if s.Op == verb.SetBurst {
 			most = min(most, burst, s.N)
 		}
 	}
@@ -299,7 +300,7 @@ func (x *exam) waitsReturn() *suite.Violation {
 			continue
 		}
 		claimed++
-		if d.Op == conformance.OpWait && d.N <= most && x.lost(d, claimed) {
+		if d.Op == verb.Wait && d.N <= most && x.lost(d, claimed) {
 			return x.broken(x.End,
 				"the last request came at "+timeline.Duration(x.Schedule.Steps[len(x.Schedule.Steps)-1].At),
 				"wait %d at %s had not returned by %s", d.N, timeline.Duration(d.At), timeline.Duration(x.End))
@@ -314,7 +315,7 @@ func (x *exam) lost(d *conformance.Done, claim int) bool {
 		return false
 	}
 	for _, o := range x.Done {
-		if o.Op == conformance.OpCancel && o.N == claim {
+		if o.Op == verb.Cancel && o.N == claim {
 			return false
 		}
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/escapement-go/escapement/conformance"
 	"github.com/escapement-go/escapement/conformance/internal/suite"
+	"github.com/escapement-go/escapement/internal/verb"
 )
 
 // Families lists what is explored, in constants.
@@ -30,11 +31,11 @@ func steps(texts ...string) []conformance.Step {
 // supported leaves the steps that the implementation can do.
 func supported(s *suite.Suite, all []conformance.Step) []conformance.Step {
 	return slices.DeleteFunc(all, func(st conformance.Step) bool {
-		single := st.N == 1 || st.N == 0 && st.Op != conformance.OpAllow && !claims(st) ||
-			st.Op == conformance.OpSetBurst || st.Op == conformance.OpCancel
+		single := st.N == 1 || st.N == 0 && st.Op != verb.Allow && !claims(st) ||
+			st.Op == verb.SetBurst || st.Op == verb.Cancel
 		return !s.Accepts(st.Op) || !single && !s.Accepts(opSeveral) ||
-			st.Op == conformance.OpWait && st.D != 0 && !s.Accepts(opContext) ||
-			st.Op == conformance.OpAllow && st.K != 0 && !s.Accepts(opKeys)
+			st.Op == verb.Wait && st.D != 0 && !s.Accepts(opContext) ||
+			st.Op == verb.Allow && st.K != 0 && !s.Accepts(opKeys)
 	})
 }
 
@@ -49,12 +50,12 @@ func supports(s *suite.Suite, schedule conformance.Schedule) bool {
 		switch {
 		case claims(st):
 			claimed++
-		case st.Op == conformance.OpCancel:
+		case st.Op == verb.Cancel:
 			switch what := claimOf(schedule, st.N).Op; {
 			case what == "",
-				what == conformance.OpReserve && (st.N > claimed || !s.Accepts(opGiveUp)),
-				what == conformance.OpWait && !s.Accepts(opContext),
-				what == conformance.OpWait && st.N > claimed && st.At > 0:
+				what == verb.Reserve && (st.N > claimed || !s.Accepts(opGiveUp)),
+				what == verb.Wait && !s.Accepts(opContext),
+				what == verb.Wait && st.N > claimed && st.At > 0:
 				return false
 			}
 		}
@@ -64,7 +65,7 @@ func supports(s *suite.Suite, schedule conformance.Schedule) bool {
 
 // asking is the operation by which tokens are asked for, "" if there is none.
 func asking(s *suite.Suite) conformance.Op {
-	for _, op := range s.Supported(conformance.OpAllow, conformance.OpWait) {
+	for _, op := range s.Supported(verb.Allow, verb.Wait) {
 		return op
 	}
 	return ""
@@ -124,7 +125,7 @@ func (c *contract) requestFamilies(s *suite.Suite) []suite.Family {
 			suite.Family{Name: "a burst a second",
 				Schedules: polling(ask, two, limited("3/1s", 3), limited("10/1s", 10))})
 	}
-	if s.Accepts(conformance.OpTokens) {
+	if s.Accepts(verb.Tokens) {
 		two := limited("10/1s", 2)
 		out = append(out, suite.Family{Name: "queries",
 			Schedules: suite.Sequences(two, append(asks(1), lastTokens), c.gapsOf(two), 4)})
@@ -136,10 +137,10 @@ func (c *contract) requestFamilies(s *suite.Suite) []suite.Family {
 				Schedules: suite.Sequences(usual, allow, []time.Duration{0, interval / 2, interval}, 3)})
 		}
 	}
-	if s.Accepts(conformance.OpFault) {
+	if s.Accepts(verb.Fault) {
 		out = append(out, c.faults())
 	}
-	if s.Time == Explicit && s.Accepts(conformance.OpAllow) {
+	if s.Time == Explicit && s.Accepts(verb.Allow) {
 		two, gaps := limited("1/1s", 2), []time.Duration{0, time.Second, -time.Second}
 		out = append(out, suite.Family{Name: "back in time", Schedules: c.allFitted(slices.Concat(
 			suite.Sequences(two, supported(s, steps("allow 1", "allow 2", "allow 0")), gaps, 4),
@@ -160,7 +161,7 @@ func (c *contract) epochs(s *suite.Suite, ask conformance.Op,
 		name := "epoch " + epoch
 		cfg := c.fitted(conformance.Schedule{Config: limited("10/1s", 2)}).Config.With("epoch", epoch)
 		out = append(out, grid(name, cfg, 3))
-		if t := cfg.Rate.Interval(); s.Accepts(conformance.OpTokens) {
+		if t := cfg.Rate.Interval(); s.Accepts(verb.Tokens) {
 			out = append(out, suite.Family{Name: name, Schedules: suite.Sequences(cfg,
 				[]conformance.Step{lastTokens, {Op: ask, N: 1}}, []time.Duration{0, t, c.far(cfg)}, 3)})
 		}
@@ -211,7 +212,7 @@ func (c *contract) fitted(s conformance.Schedule) conformance.Schedule {
 		st := &s.Steps[i]
 		st.At, st.D = scale(st.At), scale(st.D)
 		switch {
-		case st.Op != conformance.OpAllow && !claims(*st):
+		case st.Op != verb.Allow && !claims(*st):
 		case st.N > old.Burst:
 			st.N += burst - old.Burst
 		default:
@@ -250,7 +251,7 @@ func toAndFro(cfg conformance.Config) []conformance.Schedule {
 	for n := 4; n <= 24; n += 4 {
 		s := conformance.Schedule{Config: cfg}
 		for i := range n {
-			s.Steps = append(s.Steps, conformance.Step{Op: conformance.OpAllow, N: 1,
+			s.Steps = append(s.Steps, conformance.Step{Op: verb.Allow, N: 1,
 				At: time.Duration(1-i%2) * cfg.Rate.Interval()})
 		}
 		out = append(out, s)
@@ -282,7 +283,7 @@ func full(ask conformance.Op, long func(conformance.Config) time.Duration) []con
 // polling asks often, at fractions of the interval that divide it, and at others.
 func polling(ask conformance.Op, configs ...conformance.Config) []conformance.Schedule {
 	var out []conformance.Schedule
-	if ask != conformance.OpAllow {
+	if ask != verb.Allow {
 		return nil
 	}
 	for _, cfg := range configs {
@@ -296,7 +297,7 @@ func polling(ask conformance.Op, configs ...conformance.Config) []conformance.Sc
 
 // polled asks at a period of the caller's own.
 func polled(ask conformance.Op, period time.Duration, configs ...conformance.Config) (out []conformance.Schedule) {
-	if ask != conformance.OpAllow {
+	if ask != verb.Allow {
 		return nil
 	}
 	for _, cfg := range configs {
@@ -318,7 +319,7 @@ func asksEach(s conformance.Schedule, ask conformance.Op, period time.Duration, 
 // other times.
 func inStep(ask conformance.Op, configs ...conformance.Config) []conformance.Schedule {
 	var out []conformance.Schedule
-	if ask != conformance.OpAllow {
+	if ask != verb.Allow {
 		return nil
 	}
 	for _, cfg := range configs {
@@ -329,7 +330,7 @@ func inStep(ask conformance.Op, configs ...conformance.Config) []conformance.Sch
 			s := conformance.Schedule{Config: cfg}
 			at := time.Duration(0)
 			for i := range 60 {
-				s.Steps = append(s.Steps, conformance.Step{Op: conformance.OpAllow, N: 1, At: at})
+				s.Steps = append(s.Steps, conformance.Step{Op: verb.Allow, N: 1, At: at})
 				at += gaps[i%len(gaps)]
 			}
 			out = append(out, s)
@@ -354,7 +355,7 @@ func leavings(s *suite.Suite) []conformance.Schedule {
 func again(s *suite.Suite, cfg conformance.Config, ask conformance.Op,
 	gaps ...time.Duration) []conformance.Schedule {
 	heads := [][]conformance.Step{nil}
-	if ask == conformance.OpAllow && s.Accepts(opSeveral) {
+	if ask == verb.Allow && s.Accepts(opSeveral) {
 		heads = append(heads, steps("allow 0", "allow 0"))
 	}
 	var out []conformance.Schedule

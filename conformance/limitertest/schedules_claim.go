@@ -9,6 +9,7 @@ import (
 
 	"github.com/escapement-go/escapement/conformance"
 	"github.com/escapement-go/escapement/conformance/internal/suite"
+	"github.com/escapement-go/escapement/internal/verb"
 )
 
 // explorer collects the families of waits, reservations, cancels, and changes of limit and
@@ -24,9 +25,9 @@ const interval = suite.Wait
 
 // The last step of a schedule shows the level to the nanosecond.
 var (
-	lastReserve = conformance.Step{Op: conformance.OpReserve, N: 1}
-	lastWait    = conformance.Step{Op: conformance.OpWait, N: 1}
-	lastTokens  = conformance.Step{Op: conformance.OpTokens}
+	lastReserve = conformance.Step{Op: verb.Reserve, N: 1}
+	lastWait    = conformance.Step{Op: verb.Wait, N: 1}
+	lastTokens  = conformance.Step{Op: verb.Tokens}
 )
 
 // add adds a family of those of the schedules that the implementation can do, smallest
@@ -49,9 +50,9 @@ func (e *explorer) drained(alphabet string, gaps []time.Duration, depth int,
 	cfg, head := limited("10/1s", 3), steps("allow 3")
 	switch {
 	case e.Accepts(opSeveral):
-	case e.Accepts(conformance.OpAllow):
+	case e.Accepts(verb.Allow):
 		head = steps("allow 1", "allow 1", "allow 1")
-	case e.Accepts(conformance.OpWait):
+	case e.Accepts(verb.Wait):
 		cfg, head = limited("10/1s", 1), steps("wait 1")
 	}
 	all := followed(cfg, head, supported(e.Suite, steps(strings.Split(alphabet, ",")...)), gaps, depth,
@@ -137,7 +138,7 @@ func (c *contract) claimFamilies(s *suite.Suite) []suite.Family {
 		"rate=10/1s burst=1 | allow 1 @0 | wait 1 @0 | wait 1 @100ms~ | wait 1 @200ms~",
 		"rate=10/1s burst=1 | allow 1 @0 | wait 1 100ms @0 | wait 1 @50ms | allow 1 @100ms~",
 		"rate=10/1s burst=1 | wait 1 @0 | wait 1 @0 | wait 1 @0 | cancel 2 @100ms~")...)
-	if s.Time == Explicit && s.Accepts(conformance.OpAllow) {
+	if s.Time == Explicit && s.Accepts(verb.Allow) {
 		e.add("back in time", suite.ParseAll(
 			"rate=1/1s burst=2 | allow 2 @10s | setlimit 1/1s @0 | allow 2 @10s",
 			"rate=1/1s burst=2 | allow 2 @10s | setburst 2 @0 | allow 2 @10s",
@@ -156,7 +157,7 @@ func (c *contract) claimFamilies(s *suite.Suite) []suite.Family {
 // single tokens: whoever hands out those alone declares it.
 func (e *explorer) waitsAlone() {
 	tr := e.c.spec.Traits
-	if !e.Accepts(conformance.OpWait) || e.Accepts(opRequest) || tr.OneAtATime || tr.Initial == 0 {
+	if !e.Accepts(verb.Wait) || e.Accepts(opRequest) || tr.OneAtATime || tr.Initial == 0 {
 		return
 	}
 	three := limited("10/1s", 3)
@@ -168,7 +169,7 @@ func (e *explorer) waitsAlone() {
 		all = append(all, followed(three, steps("wait 3"), steps("wait 1", "wait 2", "cancel 2"),
 			[]time.Duration{0, interval / 2}, 3, lastWait)[1:]...)
 	}
-	if e.Accepts(conformance.OpTokens) {
+	if e.Accepts(verb.Tokens) {
 		all = append(all, followed(three, steps("wait 3"), steps("wait 1", "tokens"),
 			[]time.Duration{0, 3 * interval}, 3, lastWait)[1:]...)
 	}
@@ -252,7 +253,7 @@ func (e *explorer) unusual() {
 		numbers += ",wait 4"
 	}
 	last := lastReserve
-	if !e.Accepts(conformance.OpReserve) {
+	if !e.Accepts(verb.Reserve) {
 		last = lastWait
 	}
 	e.add("odd waits and reservations", e.drained(numbers, []time.Duration{0, interval / 2}, 2, last)...)
@@ -260,7 +261,7 @@ func (e *explorer) unusual() {
 		e.add("more than the burst", keptForOne()...)
 	}
 	e.add("odd instants", e.uneven(last)...)
-	if e.Accepts(conformance.OpTokens) {
+	if e.Accepts(verb.Tokens) {
 		e.add("what is shown", e.drained("tokens,reserve 1,wait 1,cancel 1,allow 1,setlimit 100/1s,setburst 1",
 			[]time.Duration{0, interval / 2}, 3, lastTokens)...)
 	}
@@ -296,7 +297,7 @@ func starvingWaits() []conformance.Schedule {
 	for i := range out {
 		for n := range 30 {
 			at := interval/2 + time.Duration(n)*interval/4
-			out[i].Steps = append(out[i].Steps, conformance.Step{Op: conformance.OpAllow, N: 1, At: at})
+			out[i].Steps = append(out[i].Steps, conformance.Step{Op: verb.Allow, N: 1, At: at})
 		}
 	}
 	return out
@@ -321,7 +322,7 @@ func (e *explorer) nearlyThere() []conformance.Schedule {
 // paced lists schedules of single waits and requests in turn: after idle times, at instants that are no
 // whole number of milliseconds, and at rates whose interval is none.
 func (e *explorer) paced() []conformance.Schedule {
-	if !e.Accepts(conformance.OpAllow) {
+	if !e.Accepts(verb.Allow) {
 		return nil // those who have nothing but waits are asked by them everywhere
 	}
 	var out []conformance.Schedule
@@ -349,8 +350,8 @@ func rows() []conformance.Schedule {
 	}
 	for _, after := range []int{3, 5, 7} { // a limiter may remember only so many
 		s := suite.Plan(limited("10/1s", 8), steps("allow 8", "reserve 8")...)
-		s.Steps = append(s.Steps, slices.Repeat([]conformance.Step{{Op: conformance.OpReserve, N: 1}}, after)...)
-		s.Steps = append(s.Steps, conformance.Step{Op: conformance.OpCancel, N: 1}, lastReserve)
+		s.Steps = append(s.Steps, slices.Repeat([]conformance.Step{{Op: verb.Reserve, N: 1}}, after)...)
+		s.Steps = append(s.Steps, conformance.Step{Op: verb.Cancel, N: 1}, lastReserve)
 		out = append(out, s)
 	}
 	return out
@@ -359,12 +360,12 @@ func rows() []conformance.Schedule {
 // row makes reservations of the given sizes at one instant, and gives up some of them.
 func row(rate string, sizes, given []int) conformance.Schedule {
 	s := conformance.Schedule{Config: limited(rate, 3)}
-	s.Steps = append(s.Steps, conformance.Step{Op: conformance.OpAllow, N: 3})
+	s.Steps = append(s.Steps, conformance.Step{Op: verb.Allow, N: 3})
 	for _, n := range sizes {
-		s.Steps = append(s.Steps, conformance.Step{Op: conformance.OpReserve, N: n})
+		s.Steps = append(s.Steps, conformance.Step{Op: verb.Reserve, N: n})
 	}
 	for _, i := range given {
-		s.Steps = append(s.Steps, conformance.Step{Op: conformance.OpCancel, N: i + 1})
+		s.Steps = append(s.Steps, conformance.Step{Op: verb.Cancel, N: i + 1})
 	}
 	s.Steps = append(s.Steps, lastReserve)
 	return s

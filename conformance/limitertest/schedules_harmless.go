@@ -3,6 +3,7 @@ package limitertest
 import (
 	"github.com/escapement-go/escapement/conformance"
 	"github.com/escapement-go/escapement/conformance/internal/suite"
+	"github.com/escapement-go/escapement/internal/verb"
 )
 
 // harmless lists histories of reservations and waits that are given up, and puts between any two of their steps what
@@ -49,7 +50,7 @@ func interjected(s conformance.Schedule, i int, row []conformance.Step) conforma
 	before, between := count(s.Steps[:i]), count(row)
 	out := suite.Between(s, i, row...)
 	for k := i + len(row); k < len(out.Steps); k++ {
-		if st := &out.Steps[k]; st.Op == conformance.OpCancel && st.N > before {
+		if st := &out.Steps[k]; st.Op == verb.Cancel && st.N > before {
 			st.N += between
 		}
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/escapement-go/escapement/conformance"
 	"github.com/escapement-go/escapement/conformance/internal/suite"
+	"github.com/escapement-go/escapement/internal/verb"
 )
 
 // rates makes schedules of limiters whose rate or burst is very small or very large.
@@ -28,9 +29,9 @@ func (c *contract) rateFamilies(s *suite.Suite) []suite.Family {
 		r.hour = time.Second
 	}
 	if r.ask == "" {
-		r.ask = conformance.OpWait
+		r.ask = verb.Wait
 	}
-	r.take = supported(s, []conformance.Step{{Op: r.ask, N: 1}, {Op: conformance.OpReserve, N: 1}})
+	r.take = supported(s, []conformance.Step{{Op: r.ask, N: 1}, {Op: verb.Reserve, N: 1}})
 	out := []suite.Family{
 		{Name: "tiny rates", Schedules: r.tiny()},
 		{Name: "tiny rates", Schedules: r.tinyWaits()},
@@ -48,7 +49,7 @@ var tinyRates = []string{
 }
 
 func (r rates) tiny() []conformance.Schedule {
-	if r.ask != conformance.OpAllow {
+	if r.ask != verb.Allow {
 		return nil
 	}
 	var out, often []conformance.Schedule
@@ -66,7 +67,7 @@ func (r rates) tiny() []conformance.Schedule {
 
 // tinyWaits waits for no more than the burst, which is there.
 func (r rates) tinyWaits() []conformance.Schedule {
-	if !r.full || !r.Accepts(conformance.OpWait) {
+	if !r.full || !r.Accepts(verb.Wait) {
 		return nil
 	}
 	some := supported(r.Suite, steps("allow 1", "wait 1"))
@@ -94,7 +95,7 @@ func (r rates) huge() []conformance.Schedule {
 // looks asks a full limiter each nanosecond for more than it may ever hold, or how many tokens there are,
 // and then for all that there is: a look brings nothing, not even the smallest unit.
 func (r rates) looks() []conformance.Schedule {
-	if r.ask != conformance.OpAllow {
+	if r.ask != verb.Allow {
 		return nil
 	}
 	var out []conformance.Schedule
@@ -121,7 +122,7 @@ func (r rates) none() []conformance.Schedule {
 	for _, burst := range []int{1, 3} {
 		out = append(out, suite.Sequences(limited("0/1s", burst), some, []time.Duration{0, 1000 * r.hour}, 4)...)
 	}
-	if r.more && r.ask == conformance.OpAllow {
+	if r.more && r.ask == verb.Allow {
 		out = append(out,
 			suite.Sequences(limited("0/1s", 2), steps("allow 3", "allow 1"), []time.Duration{0, r.hour}, 3)...)
 	}
@@ -137,7 +138,7 @@ func (r rates) none() []conformance.Schedule {
 func (r rates) oddBursts() []conformance.Schedule {
 	bursts, some := []int{math.MaxInt32, math.MaxInt / 8 * 3, math.MaxInt/2 + 1, math.MaxInt}, steps("wait 1")
 	switch {
-	case r.ask == conformance.OpAllow:
+	case r.ask == verb.Allow:
 		bursts, some = append(bursts, 0, -1, math.MinInt32), steps("allow 1", "reserve 1", "tokens")
 	case !r.full:
 		return nil
@@ -146,7 +147,7 @@ func (r rates) oddBursts() []conformance.Schedule {
 	for _, burst := range bursts {
 		for _, rate := range []string{"10/1s", "7/29s", "7/31s", "2000000000/1ns", "1/2562047h47m16.854775807s"} {
 			each := slices.DeleteFunc(supported(r.Suite, slices.Clone(some)), func(st conformance.Step) bool {
-				return st.Op == conformance.OpTokens && burst > math.MaxInt32
+				return st.Op == verb.Tokens && burst > math.MaxInt32
 			})
 			out = append(out, suite.Sequences(limited(rate, burst), each, []time.Duration{0, r.hour}, 3)...)
 		}

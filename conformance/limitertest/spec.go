@@ -29,6 +29,7 @@ import (
 	"github.com/escapement-go/escapement/conformance"
 	"github.com/escapement-go/escapement/conformance/internal/inside"
 	"github.com/escapement-go/escapement/conformance/internal/suite"
+	"github.com/escapement-go/escapement/internal/verb"
 	"github.com/escapement-go/escapement/synctestcompat"
 )
 
@@ -261,7 +262,7 @@ func (c *contract) Unfit(s *suite.Suite) (skip, misuse string) {
 
 // Abilities that no step names, in the set of operations.
 const (
-	opRequest conformance.Op = "request" // not a wait that is given up at once, as OpAllow may be
+	opRequest conformance.Op = "request" // not a wait that is given up at once, as an allow may be
 	opSeveral conformance.Op = "way to take several tokens"
 	opContext conformance.Op = "wait that takes a context"
 	opGiveUp  conformance.Op = "reservation that can be cancelled"
@@ -298,10 +299,10 @@ func (c *contract) Learn(s *suite.Suite) map[conformance.Op]bool {
 	}
 	ops := f.operations()
 	triesSeveral := c.triesAreRequests(s, &f)
-	ops[opRequest], ops[conformance.OpAllow] = asks, asks || c.tries
+	ops[opRequest], ops[verb.Allow] = asks, asks || c.tries
 	ops[opSeveral] = !c.spec.Traits.OneAtATime && !c.single && several || triesSeveral
-	ops[conformance.OpWait] = c.waits && (s.Bubble || s.Time != Injected)
-	if ops[conformance.OpReserve] {
+	ops[verb.Wait] = c.waits && (s.Bubble || s.Time != Injected)
+	if ops[verb.Reserve] {
 		c.tried(s, &f, func(f *Funcs) {
 			_ = suite.Catch(func() {
 				r := f.reserve(start, 1)
@@ -309,24 +310,24 @@ func (c *contract) Learn(s *suite.Suite) map[conformance.Op]bool {
 			})
 		})
 	}
-	ops[conformance.OpCancel] = ops[opContext] || ops[opGiveUp]
+	ops[verb.Cancel] = ops[opContext] || ops[opGiveUp]
 	f.end()
-	c.naps = ops[conformance.OpWait] && observer{s, c}.naps()
+	c.naps = ops[verb.Wait] && observer{s, c}.naps()
 	return ops
 }
 
 // operations are what is there, as far as that needs no other look.
 func (f *Funcs) operations() map[conformance.Op]bool {
 	return map[conformance.Op]bool{
-		conformance.OpTokens:   f.TokensAt != nil || f.Tokens != nil,
-		opContext:              f.WaitN != nil,
-		opKeys:                 f.keyed(),
-		conformance.OpReserve:  f.Reserve != nil || f.ReserveAt != nil,
-		opWithin:               f.ReserveWithin != nil && f.Reserve != nil,
-		conformance.OpSetLimit: f.SetLimit != nil || f.SetLimitAt != nil,
-		conformance.OpSetBurst: f.SetBurst != nil || f.SetBurstAt != nil,
-		conformance.OpStop:     f.Stop != nil,
-		conformance.OpFault:    f.Fail != nil && f.Take != nil,
+		verb.Tokens:   f.TokensAt != nil || f.Tokens != nil,
+		opContext:     f.WaitN != nil,
+		opKeys:        f.keyed(),
+		verb.Reserve:  f.Reserve != nil || f.ReserveAt != nil,
+		opWithin:      f.ReserveWithin != nil && f.Reserve != nil,
+		verb.SetLimit: f.SetLimit != nil || f.SetLimitAt != nil,
+		verb.SetBurst: f.SetBurst != nil || f.SetBurstAt != nil,
+		verb.Stop:     f.Stop != nil,
+		verb.Fault:    f.Fail != nil && f.Take != nil,
 	}
 }
 
@@ -352,7 +353,7 @@ func (c *contract) full(st *suite.Stage, burst int) func() {
 // refusesSeveral reports whether a request panics that is for more than one token.
 func (c *contract) refusesSeveral(s *suite.Suite, f *Funcs, start time.Time) bool {
 	panics := func(n int) (yes bool) {
-		ask := conformance.Step{Op: conformance.OpAllow, N: n}
+		ask := conformance.Step{Op: verb.Allow, N: n}
 		c.tried(s, f, func(f *Funcs) {
 			yes = suite.Catch(func() { f.do(ask, start, 1, &conformance.Done{}) }) != ""
 		})
@@ -369,7 +370,7 @@ func (c *contract) Canary(s *suite.Suite) string {
 		return "New returned nothing that " + s.Time.String() +
 			" can use: set Allow, AllowN, AllowKey, Take or Wait, or AllowAt or AllowKeyAt for Explicit"
 	}
-	if c.waits && !s.Accepts(conformance.OpWait) {
+	if c.waits && !s.Accepts(verb.Wait) {
 		s.CannotSettle(unsettledWait)
 	}
 	if !allows || c.trip > 0 { // a request that takes time ends when time passes

@@ -8,6 +8,7 @@ import (
 
 	"github.com/escapement-go/escapement/conformance"
 	"github.com/escapement-go/escapement/conformance/internal/suite"
+	"github.com/escapement-go/escapement/internal/verb"
 )
 
 // Traits are the choices on which correct limiters differ. The zero value
@@ -262,7 +263,7 @@ func (c *contract) Table(s *suite.Suite, t *Traits) []suite.Choice {
 		back = nil // X-BACK judges more if it is declared
 	}
 	oversize := suite.Ranked(3)
-	if len(s.Supported(conformance.OpWait, conformance.OpReserve)) == 0 {
+	if len(s.Supported(verb.Wait, verb.Reserve)) == 0 {
 		oversize = suite.Ranked(2) // nothing can wait
 	}
 	infinite := []int{int(InfGrants), int(InfAbsent)}
@@ -357,7 +358,7 @@ func (c *contract) waitChoices(s *suite.Suite, t *Traits, without func(...confor
 			Name:  "Fair", Declared: int(t.Fair),
 			Values:   []string{"FairFIFO", "FairNone"},
 			Means:    []string{"in order of arrival", "in any order"},
-			Needless: without(conformance.OpWait),
+			Needless: without(verb.Wait),
 			Observe:  look.fair, Set: func(v int) { t.Fair = Fairness(v) },
 		},
 		{
@@ -365,7 +366,7 @@ func (c *contract) waitChoices(s *suite.Suite, t *Traits, without func(...confor
 			Name:  "DeadlineCheck", Declared: int(t.DeadlineCheck),
 			Values:   []string{"DeadlineFailFast", "DeadlineSleeps"},
 			Means:    []string{"the wait fails at once", "the wait fails at its deadline"},
-			Needless: without(opContext, conformance.OpWait),
+			Needless: without(opContext, verb.Wait),
 			Observe:  look.deadline, Set: func(v int) { t.DeadlineCheck = DeadlineCheck(v) },
 		},
 		{
@@ -373,7 +374,7 @@ func (c *contract) waitChoices(s *suite.Suite, t *Traits, without func(...confor
 			Name:  "Refund", Declared: int(t.Refund),
 			Values:   []string{"RefundFull", "RefundConservative", "RefundNone"},
 			Means:    []string{"all of it", "all but what later reservations rely on", "nothing"},
-			Needless: without(conformance.OpCancel),
+			Needless: without(verb.Cancel),
 			Observe:  look.refund, Set: func(v int) { t.Refund = Refund(v) },
 		},
 		{
@@ -389,9 +390,9 @@ func (c *contract) waitChoices(s *suite.Suite, t *Traits, without func(...confor
 			Values: []string{"OnChangeKeeps", "OnChangeServes"},
 			Means:  []string{"waiters keep their instants", "waiters are rescheduled"},
 			Needless: func() bool {
-				moved := s.Accepts(conformance.OpSetLimit) || s.Accepts(conformance.OpSetBurst) ||
-					s.Accepts(conformance.OpCancel)
-				return !s.Accepts(conformance.OpWait) || !moved
+				moved := s.Accepts(verb.SetLimit) || s.Accepts(verb.SetBurst) ||
+					s.Accepts(verb.Cancel)
+				return !s.Accepts(verb.Wait) || !moved
 			},
 			Observe: look.onChange, Set: func(v int) { t.OnChange = OnChange(v) },
 		},
@@ -400,7 +401,7 @@ func (c *contract) waitChoices(s *suite.Suite, t *Traits, without func(...confor
 			Name:  "OnBurstRaised", Declared: int(t.OnBurstRaised),
 			Values:   []string{"RaiseBringsNothing", "RaiseBringsTokens"},
 			Means:    []string{"it adds no tokens", "it adds as many tokens"},
-			Needless: without(conformance.OpSetBurst),
+			Needless: without(verb.SetBurst),
 			Observe:  look.raise, Set: func(v int) { t.OnBurstRaised = OnBurstRaised(v) },
 		},
 		{

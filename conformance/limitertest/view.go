@@ -10,6 +10,7 @@ import (
 	"github.com/escapement-go/escapement/conformance/internal/edge"
 	"github.com/escapement-go/escapement/conformance/internal/suite"
 	"github.com/escapement-go/escapement/internal/timeline"
+	"github.com/escapement-go/escapement/internal/verb"
 )
 
 // exam is one run under judgement.
@@ -78,7 +79,7 @@ func (x *exam) accountable() bool {
 // alwaysInfinite reports whether the rate is [Inf] from the beginning to the end.
 func alwaysInfinite(s conformance.Schedule) bool {
 	return s.Config.Rate == Inf && !slices.ContainsFunc(s.Steps, func(s conformance.Step) bool {
-		return s.Op == conformance.OpSetLimit && s.Rate != Inf
+		return s.Op == verb.SetLimit && s.Rate != Inf
 	})
 }
 
@@ -90,7 +91,7 @@ func (x *exam) beyondRequests() bool {
 	}
 	return slices.ContainsFunc(x.Schedule.Steps, func(s conformance.Step) bool {
 		switch s.Op {
-		case conformance.OpCancel, conformance.OpSetLimit, conformance.OpSetBurst, conformance.OpFault:
+		case verb.Cancel, verb.SetLimit, verb.SetBurst, verb.Fault:
 			return true
 		}
 		return claims(s)
@@ -110,9 +111,9 @@ func (x *exam) plain() bool { return x.judgeable() && x.ordinary() }
 func (x *exam) ordinary() bool {
 	return !failed(&x.Trace) && !slices.ContainsFunc(x.Schedule.Steps, func(s conformance.Step) bool {
 		switch s.Op {
-		case conformance.OpTokens, conformance.OpIdle:
+		case verb.Tokens, verb.Idle:
 			return false
-		case conformance.OpAllow, conformance.OpWait:
+		case verb.Allow, verb.Wait:
 			return x.outOfRange(s) || s.D != 0
 		}
 		return true
@@ -154,14 +155,14 @@ func (x *exam) decided() []suite.Lane {
 	want, got := suite.Lane{Name: "want"}, suite.Lane{Name: "got"}
 	for _, s := range v.steps {
 		switch s.Op {
-		case conformance.OpAllow:
+		case verb.Allow:
 			mark := suite.Granted[s.margin.Sign() >= 0 && (s.N <= x.Schedule.Config.Burst || x.traits.Overdraft)]
 			if s.margin.CmpAbs(v.tolerance) <= 0 && s.N > 0 && !v.pays(s) {
 				mark = "?" // within the tolerance: either
 			}
 			want.Marks = append(want.Marks, suite.Mark{At: s.At, Text: mark})
 			got.Marks = append(got.Marks, suite.Mark{At: s.At, Text: suite.Granted[s.OK]})
-		case conformance.OpWait:
+		case verb.Wait:
 			want.Marks = append(want.Marks, suite.Mark{At: s.due, Text: "y"})
 			if s.Ended.Seq != 0 {
 				got.Marks = append(got.Marks, suite.Mark{At: s.Ended.At, Text: "y"})
@@ -178,17 +179,17 @@ func (x *exam) answers() []suite.Lane {
 	mark := func(at time.Duration, text string) { got.Marks = append(got.Marks, suite.Mark{At: at, Text: text}) }
 	for _, d := range x.Done {
 		switch {
-		case d.Op == conformance.OpAllow && d.OK:
+		case d.Op == verb.Allow && d.OK:
 			mark(d.At, "y")
-		case d.Op == conformance.OpAllow:
+		case d.Op == verb.Allow:
 			mark(d.At, "n")
-		case d.Op == conformance.OpReserve && !d.OK:
+		case d.Op == verb.Reserve && !d.OK:
 			mark(d.At, "n")
-		case d.Op == conformance.OpReserve:
+		case d.Op == verb.Reserve:
 			mark(d.At, "+"+timeline.Duration(d.Delay))
-		case d.Op == conformance.OpWait && d.Ended.Seq != 0 && d.Err == nil:
+		case d.Op == verb.Wait && d.Ended.Seq != 0 && d.Err == nil:
 			mark(d.Ended.At, "y")
-		case d.Op == conformance.OpWait && d.Ended.Seq != 0:
+		case d.Op == verb.Wait && d.Ended.Seq != 0:
 			mark(d.Ended.At, "err")
 		}
 	}

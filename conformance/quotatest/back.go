@@ -8,6 +8,7 @@ import (
 	"github.com/escapement-go/escapement/conformance"
 	"github.com/escapement-go/escapement/conformance/internal/suite"
 	"github.com/escapement-go/escapement/internal/timeline"
+	"github.com/escapement-go/escapement/internal/verb"
 )
 
 // session is what is done with a limiter: a request for one, as many as are granted in a row, and a pause until an
@@ -30,7 +31,7 @@ func (c *contract) within(p *suite.Probe, limit, made int, do func(s session)) {
 		f := c.spec.made(env, c.plain(limit))
 		take := func() bool {
 			var d conformance.Done
-			f.do(conformance.Step{Op: conformance.OpAllow, N: 1}, cfg.Start().Add(st.Now()), c.spec.Time, &d)
+			f.do(conformance.Step{Op: verb.Allow, N: 1}, cfg.Start().Add(st.Now()), c.spec.Time, &d)
 			return d.OK
 		}
 		granted := func() (n int) {

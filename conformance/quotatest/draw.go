@@ -8,6 +8,8 @@ import (
 
 	"github.com/escapement-go/escapement/conformance"
 	"github.com/escapement-go/escapement/conformance/internal/suite"
+	"github.com/escapement-go/escapement/internal/twins"
+	"github.com/escapement-go/escapement/internal/verb"
 )
 
 // The kinds of drawn schedules. The numbers without a name stand for schedules with
@@ -64,7 +66,7 @@ func (c *contract) Draw(s *suite.Suite, pick suite.Pick) conformance.Schedule {
 			at += gap
 		}
 		st := conformance.Step{Op: m.Op, At: at}
-		if m.Op == conformance.OpAllow {
+		if m.Op == verb.Allow {
 			st.N = 1
 			switch {
 			case !several:
@@ -103,7 +105,7 @@ func (c *contract) drawing(s *suite.Suite, pick suite.Pick) drawing {
 		d.unit = d.cfg.Rate.Interval()
 	}
 	if keyed {
-		d.keys, d.kind, d.ops = 3, drawnPlain, []conformance.Op{conformance.OpAllow}
+		d.keys, d.kind, d.ops = 3, drawnPlain, []conformance.Op{verb.Allow}
 		return d
 	}
 	several := s.Accepts(takesMany)
@@ -112,8 +114,8 @@ func (c *contract) drawing(s *suite.Suite, pick suite.Pick) drawing {
 		d.limit, d.unit = milliard, time.Hour
 		d.cfg = suite.Configured("rate", fmt.Sprintf("%d/1h", d.limit))
 	}
-	allow := []conformance.Op{conformance.OpAllow, conformance.OpAllow, conformance.OpAllow}
-	d.ops = append(slices.Clone(allow), s.Supported(conformance.OpTokens)...)
+	allow := []conformance.Op{verb.Allow, verb.Allow, verb.Allow}
+	d.ops = append(slices.Clone(allow), s.Supported(verb.Tokens)...)
 	if d.kind == drawnUnusual && several {
 		all := []int{d.limit + 1, -1, 0, -d.limit, 2 * d.limit, -3}
 		if c.spec.Kind != SlidingLog { // a log with a mistake would remember each event
@@ -154,13 +156,13 @@ func (c *contract) Fits(s *suite.Suite, schedule conformance.Schedule) bool {
 
 // Twins puts the laws that compare two runs to a limiter. With a grain there are none,
 // since they hold only approximately.
-func (c *contract) Twins(s *suite.Suite) conformance.Twins {
+func (c *contract) Twins(s *suite.Suite) twins.Terms {
 	if !c.spec.Traits.exact() {
-		return conformance.Twins{}
+		return twins.Terms{}
 	}
-	tw := conformance.Twins{
+	tw := twins.Terms{
 		Laws:     []string{"X-REPLAY", "X-SHIFT", "X-SCALE", "X-QUERY", "X-ISO", "X-EVICT"},
-		Question: conformance.OpTokens,
+		Question: verb.Tokens,
 		Windows:  c.spec.Kind == FixedWindow || c.spec.Kind == SlidingCounter,
 		Long:     func(cfg conformance.Config) time.Duration { return 1000 * cfg.Rate.Per },
 		Draw: func(cfg conformance.Config, pick suite.Pick) conformance.Schedule {
@@ -168,7 +170,7 @@ func (c *contract) Twins(s *suite.Suite) conformance.Twins {
 			if s.Accepts(takesMany) {
 				most = full(c.spec.Kind, cfg)
 			}
-			return suite.DrawClear(pick, cfg, []conformance.Op{conformance.OpAllow}, suite.Asking(most))
+			return suite.DrawClear(pick, cfg, []conformance.Op{verb.Allow}, suite.Asking(most))
 		},
 	}
 	for _, limit := range []int{3, 1, 10} {

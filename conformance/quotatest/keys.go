@@ -10,6 +10,7 @@ import (
 	"github.com/escapement-go/escapement/conformance/internal/edge"
 	"github.com/escapement-go/escapement/conformance/internal/suite"
 	"github.com/escapement-go/escapement/internal/timeline"
+	"github.com/escapement-go/escapement/internal/verb"
 )
 
 // keyed lists what is explored of a limiter that counts for each key, at all times or at one instant only.
@@ -136,7 +137,7 @@ func (c *contract) keysConcurrent(p *suite.Probe) (*suite.Violation, string) {
 			return func(round, key int) bool {
 				var done conformance.Done
 				at := conformance.Config{}.Start().Add(time.Duration(round) * pause)
-				f.do(conformance.Step{Op: conformance.OpAllow, N: 1, K: key}, at, p.Time, &done)
+				f.do(conformance.Step{Op: verb.Allow, N: 1, K: key}, at, p.Time, &done)
 				return done.OK
 			}, f.stop
 		})

@@ -7,6 +7,7 @@ import (
 
 	"github.com/escapement-go/escapement/conformance"
 	"github.com/escapement-go/escapement/conformance/internal/suite"
+	"github.com/escapement-go/escapement/internal/verb"
 )
 
 // made makes a limiter. One that can only be asked for keys is asked for the first one otherwise.
@@ -30,15 +31,15 @@ func (f *Funcs) do(s conformance.Step, at time.Time, source TimeSource, d *confo
 		d.Answer = f.TakeKeyAt(at, s.K, s.N)
 	case s.K != 0:
 		d.Answer = f.TakeKey(s.K, s.N)
-	case s.Op == conformance.OpAllow && explicit:
+	case s.Op == verb.Allow && explicit:
 		d.Answer = f.TakeAt(at, s.N)
-	case s.Op == conformance.OpAllow:
+	case s.Op == verb.Allow:
 		d.Answer = f.Take(s.N)
-	case s.Op == conformance.OpTokens && explicit:
+	case s.Op == verb.Tokens && explicit:
 		d.Answer = f.PeekAt(at)
-	case s.Op == conformance.OpTokens:
+	case s.Op == verb.Tokens:
 		d.Answer = f.Peek()
-	case s.Op == conformance.OpFault:
+	case s.Op == verb.Fault:
 		f.Fail(s.N != 0)
 	}
 	d.OK = d.Answer.OK

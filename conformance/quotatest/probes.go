@@ -8,13 +8,14 @@ import (
 	"github.com/escapement-go/escapement/conformance"
 	"github.com/escapement-go/escapement/conformance/internal/edge"
 	"github.com/escapement-go/escapement/conformance/internal/suite"
+	"github.com/escapement-go/escapement/internal/verb"
 )
 
 // Canary proves that time is taken from where the spec says: who has been denied is granted
 // again when it has passed. Only in a bubble can the suite move another clock than the
 // injected one.
 func (c *contract) Canary(s *suite.Suite) string {
-	if !s.Accepts(conformance.OpAllow) {
+	if !s.Accepts(verb.Allow) {
 		return fmt.Sprintf("New returned nothing that %v can use: set Take or TakeKey, "+
 			"or TakeAt or TakeKeyAt for Explicit", s.Time)
 	}
@@ -102,20 +103,20 @@ func (c *contract) requestsConcurrent(p *suite.Probe) (*suite.Violation, string)
 	return suite.Meet(p, suite.Meeting[*sharedLimiter]{
 		Make: func(env conformance.Env, place int) *sharedLimiter {
 			return &sharedLimiter{Funcs: c.spec.made(env, c.plain(limit)),
-				peeks: place%4 == 0 && p.Accepts(conformance.OpTokens)}
+				peeks: place%4 == 0 && p.Accepts(verb.Tokens)}
 		},
 		Each: each,
 		Call: func(l *sharedLimiter, round, _, n int) {
 			var done conformance.Done
-			step := conformance.Step{Op: conformance.OpAllow, N: 1}
+			step := conformance.Step{Op: verb.Allow, N: 1}
 			if l.peeks && n == each/2 {
-				step.Op = conformance.OpTokens
+				step.Op = verb.Tokens
 			}
 			at := start.Add(time.Duration(round) * pause)
 			if msg := suite.Catch(func() { l.do(step, at, p.Time, &done) }); msg != "" {
 				l.panicked.Store(msg)
 			}
-			if done.OK && step.Op == conformance.OpAllow {
+			if done.OK && step.Op == verb.Allow {
 				l.granted.Add(1)
 			}
 		},
@@ -146,7 +147,7 @@ func (c *contract) inARow(p *suite.Probe) func(st *suite.Stage) (ask func() bool
 		l := c.spec.made(st.Plain(), cfg)
 		return func() bool {
 			var done conformance.Done
-			l.do(conformance.Step{Op: conformance.OpAllow, N: 1}, time.Time{}, c.spec.Time, &done)
+			l.do(conformance.Step{Op: verb.Allow, N: 1}, time.Time{}, c.spec.Time, &done)
 			return done.OK
 		}, l.stop
 	}
@@ -178,7 +179,7 @@ func (c *contract) race(p *suite.Probe) (skip string) {
 		}
 		if p.Accepts(takesKeys) {
 			twice(func(i int) conformance.Step {
-				return conformance.Step{Op: conformance.OpAllow, N: 1, K: 1 + i}
+				return conformance.Step{Op: verb.Allow, N: 1, K: 1 + i}
 			})
 		}
 		return ops

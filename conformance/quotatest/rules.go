@@ -7,6 +7,7 @@ import (
 	"github.com/escapement-go/escapement/conformance"
 	"github.com/escapement-go/escapement/conformance/internal/edge"
 	"github.com/escapement-go/escapement/conformance/internal/suite"
+	"github.com/escapement-go/escapement/internal/verb"
 )
 
 // Rules are the laws of a quota. Those that exam.decided checks share a model: the first
@@ -20,7 +21,7 @@ func (c *contract) Rules() []suite.Rule[Traits, *exam] {
 	}
 	log, counter := c.absentBut(SlidingLog), c.absentBut(SlidingCounter)
 	window, gcra := c.absentBut(FixedWindow), c.absentBut(GCRA)
-	allow, many := []conformance.Op{conformance.OpAllow}, []conformance.Op{takesMany}
+	allow, many := []conformance.Op{verb.Allow}, []conformance.Op{takesMany}
 	all := []suite.Rule[Traits, *exam]{
 		{
 			Rule:   core("SW-ANY", "No more than the limit may be granted in any period as long as the window."),
@@ -172,7 +173,7 @@ func (c *contract) Rules() []suite.Rule[Traits, *exam] {
 			Rule:   core("GC-PEEKPURE", "A query, or a request for 0, MUST leave no trace."),
 			Unless: c.undeclared,
 			About: func(j suite.Job) bool {
-				return suite.Has(conformance.OpTokens)(j) || asks(j.Schedule, func(n int) bool { return n == 0 })
+				return suite.Has(verb.Tokens)(j) || asks(j.Schedule, func(n int) bool { return n == 0 })
 			},
 			Again: (*exam).withoutLooks,
 		},
@@ -237,11 +238,11 @@ func (c *contract) Rules() []suite.Rule[Traits, *exam] {
 		{
 			Rule: core("GC-FRESH", "After Reset a limiter MUST grant what a new one grants, and no more, at "+
 				"once and later."),
-			Ops: []conformance.Op{conformance.OpReset}, Unless: c.remote,
+			Ops: []conformance.Op{verb.Reset}, Unless: c.remote,
 			Probe: func(p *suite.Probe) (*suite.Violation, string) { return c.reset(p), "" },
 		},
-		suite.OneClock[Traits, *exam](c.timed, suite.Answers(conformance.OpAllow)),
-		suite.Reads[Traits, *exam](c.timed, suite.Answers(conformance.OpAllow)),
+		suite.OneClock[Traits, *exam](c.timed, suite.Answers(verb.Allow)),
+		suite.Reads[Traits, *exam](c.timed, suite.Answers(verb.Allow)),
 		suite.Calls[Traits]((*exam).calls),
 		{
 			Rule: core("X-CFG", "A constructor MUST refuse a senseless limit, burst or window, or return a "+
@@ -256,7 +257,7 @@ func (c *contract) Rules() []suite.Rule[Traits, *exam] {
 			About:  suite.Looked,
 			Check:  func(x *exam) *suite.Violation { return x.LeftBehind() },
 		},
-		suite.InARow[Traits, *exam](conformance.OpAllow, c.inARow),
+		suite.InARow[Traits, *exam](verb.Allow, c.inARow),
 		{
 			Rule: core("X-CONC", "Concurrent requests at one instant MUST together get what some sequential "+
 				"order of them gets, whoever queries meanwhile."),
@@ -279,7 +280,7 @@ func (c *contract) Rules() []suite.Rule[Traits, *exam] {
 // taken selects the runs that ask for one at a time, where that is declared.
 func taken(sees func(*exam) bool) func(*exam) bool {
 	return func(x *exam) bool {
-		several := func(d conformance.Done) bool { return d.Op == conformance.OpAllow && d.N != 1 }
+		several := func(d conformance.Done) bool { return d.Op == verb.Allow && d.N != 1 }
 		return !(x.traits.OneAtATime && x.asks(several)) && (sees == nil || sees(x))
 	}
 }
@@ -335,6 +336,6 @@ func unanswered(tr *Traits, field Fields) string {
 // asks reports whether a request of the schedule is for such a number.
 func asks(s conformance.Schedule, which func(n int) bool) bool {
 	return slices.ContainsFunc(s.Steps, func(st conformance.Step) bool {
-		return st.Op == conformance.OpAllow && which(st.N)
+		return st.Op == verb.Allow && which(st.N)
 	})
 }

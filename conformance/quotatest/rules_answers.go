@@ -10,6 +10,7 @@ import (
 	"github.com/escapement-go/escapement/conformance"
 	"github.com/escapement-go/escapement/conformance/internal/suite"
 	"github.com/escapement-go/escapement/internal/timeline"
+	"github.com/escapement-go/escapement/internal/verb"
 )
 
 // The rules about the fields of an answer, each judged by what was really granted before
@@ -20,7 +21,7 @@ func (x *exam) retry() *suite.Violation {
 		return x.retryKept()
 	}
 	return cmp.Or(x.retryKept(), x.answers(func(s step) *suite.Violation {
-		if s.OK || s.fits || s.Op != conformance.OpAllow {
+		if s.OK || s.fits || s.Op != verb.Allow {
 			return nil
 		}
 		want, got := s.model.until(s.At, s.N), s.Answer.RetryAfter
@@ -43,7 +44,7 @@ func (x *exam) retryKept() *suite.Violation {
 	var said conformance.Done // the newest answer that is still to be kept
 	for _, d := range x.Done {
 		switch late := said.N == d.N && d.At-said.At >= said.Answer.RetryAfter; {
-		case d.Op != conformance.OpAllow || d.N < 1 || d.N > x.full():
+		case d.Op != verb.Allow || d.N < 1 || d.N > x.full():
 		case !d.OK && d.Answer.Err == nil && d.Answer.RetryAfter <= 0 && !x.exact():
 			return x.broken(d.At, fmt.Sprintf("the same request would be denied at %s", timeline.Duration(d.At)),
 				"allow %d at %s was denied with RetryAfter %s, want more than 0",
@@ -66,7 +67,7 @@ func (x *exam) remain() *suite.Violation {
 		return nil
 	}
 	for _, d := range x.Done {
-		if d.Op == conformance.OpFault || d.Answer.Err != nil {
+		if d.Op == verb.Fault || d.Answer.Err != nil {
 			continue
 		}
 		if got := d.Answer.Remaining; got < 0 || got > x.full() {
@@ -104,7 +105,7 @@ func (x *exam) estimated() *suite.Violation {
 	}
 	for i := 1; i < len(x.Done); i++ {
 		before, d := x.Done[i-1], x.Done[i]
-		if d.Op != conformance.OpAllow || before.Op != conformance.OpAllow || d.At != before.At ||
+		if d.Op != verb.Allow || before.Op != verb.Allow || d.At != before.At ||
 			before.Answer.Err != nil || d.Answer.Err != nil {
 			continue
 		}
@@ -148,7 +149,7 @@ func (x *exam) resetKept() *suite.Violation {
 			break
 		}
 		next := x.Done[i+1]
-		if !next.OK && next.Op == conformance.OpAllow && next.At-d.At >= reset {
+		if !next.OK && next.Op == verb.Allow && next.At-d.At >= reset {
 			because := fmt.Sprintf("the answer at %s gave a ResetAfter of %s",
 				timeline.Duration(d.At), timeline.Duration(reset))
 			return x.broken(next.At, because, "allow %d at %s was denied, want granted",
@@ -179,7 +180,7 @@ func (x *exam) answers(check func(s step) *suite.Violation) (first *suite.Violat
 	grain := x.grain()
 	for _, v := range x.agreeing() {
 		found := v.find(func(s step) *suite.Violation {
-			unanswered := s.Answer.Err != nil || s.Op == conformance.OpFault || s.old
+			unanswered := s.Answer.Err != nil || s.Op == verb.Fault || s.old
 			if s.N > x.full() || s.ambiguous || unanswered || grain > 0 && s.model.straddles(s.At, grain) {
 				return nil // a limiter may refuse the first at once, and the grain decides about the others
 			}
@@ -208,7 +209,7 @@ func (x *exam) retryNever() *suite.Violation {
 		return nil
 	}
 	for _, d := range x.Done {
-		if d.Op != conformance.OpAllow || d.N <= x.full() || d.OK {
+		if d.Op != verb.Allow || d.N <= x.full() || d.OK {
 			continue
 		}
 		got := d.Answer.RetryAfter
@@ -260,7 +261,7 @@ func (x *exam) without(again suite.Rerun, drop func(d *conformance.Done) bool, w
 	}
 	other := again(plan)
 	for i, d := range kept {
-		if i < len(other.Done) && d.Op == conformance.OpAllow && d.OK != other.Done[i].OK {
+		if i < len(other.Done) && d.Op == verb.Allow && d.OK != other.Done[i].OK {
 			if !x.traits.exact() && !x.of(other).steps[i].clear {
 				return nil // rounding decides, which may depend on earlier requests
 			}
@@ -289,16 +290,16 @@ func (x *exam) withoutDenied(again suite.Rerun) *suite.Violation {
 }
 
 func (x *exam) withoutLooks(again suite.Rerun) *suite.Violation {
-	unusual := func(d conformance.Done) bool { return d.Op == conformance.OpAllow && (d.N < 0 || d.N > x.full()) }
+	unusual := func(d conformance.Done) bool { return d.Op == verb.Allow && (d.N < 0 || d.N > x.full()) }
 	if x.asks(unusual) || x.opensUnusually() {
 		return nil
 	}
-	look := func(d *conformance.Done) bool { return d.Op == conformance.OpTokens || d.N == 0 }
+	look := func(d *conformance.Done) bool { return d.Op == verb.Tokens || d.N == 0 }
 	return x.without(again, look, "a query")
 }
 
 func (x *exam) withoutNegative(again suite.Rerun) *suite.Violation {
-	unusual := func(d conformance.Done) bool { return d.Op != conformance.OpAllow || d.N == 0 || d.N > x.full() }
+	unusual := func(d conformance.Done) bool { return d.Op != verb.Allow || d.N == 0 || d.N > x.full() }
 	if x.asks(unusual) || x.opensUnusually() {
 		return nil
 	}
@@ -312,7 +313,7 @@ func (x *exam) large() *suite.Violation {
 		return nil
 	}
 	for _, d := range x.Done {
-		if d.Op == conformance.OpAllow && d.N > x.full() && d.OK {
+		if d.Op == verb.Allow && d.N > x.full() && d.OK {
 			return x.broken(d.At, fmt.Sprintf("no more than %d are ever granted at once", x.full()),
 				"allow %d at %s was granted, want denied", d.N, timeline.Duration(d.At))
 		}
@@ -321,7 +322,7 @@ func (x *exam) large() *suite.Violation {
 }
 
 func (x *exam) withoutLarge(again suite.Rerun) *suite.Violation {
-	unusual := func(d conformance.Done) bool { return d.Op != conformance.OpAllow || d.N < 1 }
+	unusual := func(d conformance.Done) bool { return d.Op != verb.Allow || d.N < 1 }
 	if x.traits.CountDenied == DeniedCounted || x.asks(unusual) || x.opensUnusually() {
 		return nil
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/escapement-go/escapement/conformance"
 	"github.com/escapement-go/escapement/conformance/internal/suite"
 	"github.com/escapement-go/escapement/internal/timeline"
+	"github.com/escapement-go/escapement/internal/verb"
 )
 
 // decided finds the first decision that differs from the model's, if it breaks that law.
@@ -173,7 +174,7 @@ func (x *exam) calls() *suite.Violation {
 	}
 	for _, d := range x.Done {
 		several := d.N != 1 && x.traits.OneAtATime
-		unusual := d.Op == conformance.OpAllow && (d.N < 1 || d.N > x.full() || several)
+		unusual := d.Op == verb.Allow && (d.N < 1 || d.N > x.full() || several)
 		if d.Panic != "" && !unusual {
 			return x.broken(d.At, "", "%s panicked: %s", d.Step, d.Panic)
 		}
@@ -226,7 +227,7 @@ func (x *exam) config() *suite.Violation {
 // it that any limiter of the configuration has room for it.
 func (x *exam) mustFit(i int) bool {
 	cfg, d := x.Schedule.Config, x.Done[i]
-	if d.Op != conformance.OpAllow || d.N != 1 || cfg.Rate.Events < 1 || x.kind == GCRA && cfg.Burst < 1 {
+	if d.Op != verb.Allow || d.N != 1 || cfg.Rate.Events < 1 || x.kind == GCRA && cfg.Burst < 1 {
 		return false
 	}
 	if i == 0 {
@@ -244,7 +245,7 @@ func (x *exam) mustFit(i int) bool {
 func (x *exam) unlimited(steps []conformance.Done) *suite.Violation {
 	cfg, d, sum := x.Schedule.Config, steps[0], 0
 	for _, o := range steps {
-		if o.Op != conformance.OpAllow || !o.OK || !d.OK || cfg.Rate.Events == 0 {
+		if o.Op != verb.Allow || !o.OK || !d.OK || cfg.Rate.Events == 0 {
 			continue
 		}
 		most := big.NewInt(int64(2 * cfg.Rate.Events)) // as FW-2N has it

@@ -8,6 +8,7 @@ import (
 	"github.com/escapement-go/escapement/conformance"
 	"github.com/escapement-go/escapement/conformance/internal/suite"
 	"github.com/escapement-go/escapement/internal/timeline"
+	"github.com/escapement-go/escapement/internal/verb"
 )
 
 // past judges a trace whose instants go back by one whose instants do not: each counts as the
@@ -20,7 +21,7 @@ func (x *exam) past() *suite.Violation {
 	if found := x.tooMuch(); found != nil {
 		return found
 	}
-	usual := func(d conformance.Done) bool { return d.Op == conformance.OpAllow && d.N >= 1 && d.N <= x.full() }
+	usual := func(d conformance.Done) bool { return d.Op == verb.Allow && d.N >= 1 && d.N <= x.full() }
 	if x.asks(func(d conformance.Done) bool { return !usual(d) }) || x.traits.CountDenied == DeniedCounted {
 		return nil
 	}
@@ -53,7 +54,7 @@ func (x *exam) tooMuch() *suite.Violation {
 	for _, moves := range x.readings() {
 		for _, v := range x.allStraightened(moves) {
 			i := slices.IndexFunc(v.steps, func(s step) bool {
-				return s.Op == conformance.OpAllow && s.N <= x.full() && s.OK && s.clear && !s.fits
+				return s.Op == verb.Allow && s.N <= x.full() && s.OK && s.clear && !s.fits
 			})
 			if i < 0 {
 				return nil
@@ -71,9 +72,9 @@ func (x *exam) tooMuch() *suite.Violation {
 // beyondJudgement reports whether it is unclear what steps that take nothing do beside making their
 // instants the newest.
 func (x *exam) beyondJudgement() bool {
-	unusual := func(d conformance.Done) bool { return d.Op != conformance.OpAllow || d.N > x.full() }
+	unusual := func(d conformance.Done) bool { return d.Op != verb.Allow || d.N > x.full() }
 	opens := x.kind == FixedWindow && x.traits.Align == AlignFirstUse
-	return x.asks(func(d conformance.Done) bool { return d.Op == conformance.OpAllow && d.N < 1 }) ||
+	return x.asks(func(d conformance.Done) bool { return d.Op == verb.Allow && d.N < 1 }) ||
 		(opens || x.traits.CountDenied == DeniedCounted) && x.asks(unusual)
 }
 
@@ -81,9 +82,9 @@ func (x *exam) beyondJudgement() bool {
 // or not. All steps do in the first.
 func (x *exam) readings() (out []func(d conformance.Done) bool) {
 	sorts := []func(d conformance.Done) bool{
-		func(d conformance.Done) bool { return d.Op == conformance.OpAllow && !d.OK && d.N <= x.full() },
-		func(d conformance.Done) bool { return d.Op == conformance.OpAllow && !d.OK && d.N > x.full() },
-		func(d conformance.Done) bool { return d.Op != conformance.OpAllow },
+		func(d conformance.Done) bool { return d.Op == verb.Allow && !d.OK && d.N <= x.full() },
+		func(d conformance.Done) bool { return d.Op == verb.Allow && !d.OK && d.N > x.full() },
+		func(d conformance.Done) bool { return d.Op != verb.Allow },
 	}
 	sorts = slices.DeleteFunc(sorts, func(is func(d conformance.Done) bool) bool { return !x.asks(is) })
 	for without := range 1 << len(sorts) {
@@ -125,8 +126,8 @@ func (x *exam) agreeing() []*view {
 
 // Which steps make their instant the newest.
 func anyStep(conformance.Done) bool         { return true }
-func anyRequest(d conformance.Done) bool    { return d.Op == conformance.OpAllow }
-func whatIsGranted(d conformance.Done) bool { return d.Op == conformance.OpAllow && d.OK }
+func anyRequest(d conformance.Done) bool    { return d.Op == verb.Allow }
+func whatIsGranted(d conformance.Done) bool { return d.Op == verb.Allow && d.OK }
 
 // straightened compares the trace with the model as if each step had come at the newest instant
 // so far, to which these steps have moved it.

@@ -8,12 +8,13 @@ import (
 
 	"github.com/escapement-go/escapement/conformance"
 	"github.com/escapement-go/escapement/conformance/internal/suite"
+	"github.com/escapement-go/escapement/internal/verb"
 )
 
 // asking makes a request for n events. looking is a step that peeks.
-func asking(n int) conformance.Step { return conformance.Step{Op: conformance.OpAllow, N: n} }
+func asking(n int) conformance.Step { return conformance.Step{Op: verb.Allow, N: n} }
 
-var looking = conformance.Step{Op: conformance.OpTokens}
+var looking = conformance.Step{Op: verb.Tokens}
 
 // explored is what the schedules of a limiter are made of.
 type explored struct {
@@ -26,7 +27,7 @@ type explored struct {
 
 // Families lists what is explored, in constants.
 func (c *contract) Families(s *suite.Suite) []suite.Family {
-	if !s.Accepts(conformance.OpAllow) {
+	if !s.Accepts(verb.Allow) {
 		return nil
 	}
 	e := &explored{Suite: s, kind: c.spec.Kind, unit: time.Second, one: []conformance.Step{asking(1)}}
@@ -40,7 +41,7 @@ func (c *contract) Families(s *suite.Suite) []suite.Family {
 	if s.Accepts(takesMany) {
 		out = append(out, e.unusualNumbers()...)
 	}
-	if w := e.unit; s.Accepts(conformance.OpTokens) {
+	if w := e.unit; s.Accepts(verb.Tokens) {
 		steps, end := []conformance.Step{asking(1), looking}, time.Duration(0)
 		if c.spec.Traits.Edge == EdgeClosed {
 			end = 1
@@ -51,8 +52,8 @@ func (c *contract) Families(s *suite.Suite) []suite.Family {
 			// one of these looks after a window has ended, and asks when one that began with the look would have
 			suite.Sequences(e.config(1), steps, []time.Duration{w/2 + end, w + end}, 4))})
 	}
-	if w := e.unit; s.Accepts(conformance.OpFault) {
-		fault := func(n int) conformance.Step { return conformance.Step{Op: conformance.OpFault, N: n} }
+	if w := e.unit; s.Accepts(verb.Fault) {
+		fault := func(n int) conformance.Step { return conformance.Step{Op: verb.Fault, N: n} }
 		out = append(out, suite.Family{Name: "faults", Schedules: suite.Sequences(e.config(2),
 			[]conformance.Step{asking(1), fault(1), fault(0)}, []time.Duration{0, w / 2, 2 * w}, 5)})
 	}
@@ -64,7 +65,7 @@ func (c *contract) Families(s *suite.Suite) []suite.Family {
 		out = append(out, suite.Family{Name: "back in time", Schedules: e.back()},
 			suite.Family{Name: "far back in time", Schedules: e.farBack()},
 			suite.Family{Name: "denied, then back in time", Schedules: e.deniedAndBack()})
-		if w := e.unit; s.Accepts(conformance.OpTokens) {
+		if w := e.unit; s.Accepts(verb.Tokens) {
 			out = append(out, suite.Family{Name: "looks back in time", Schedules: suite.Sequences(e.config(2),
 				[]conformance.Step{asking(1), looking}, []time.Duration{0, w / 2, -w / 2, -w}, 4)})
 		}
@@ -213,7 +214,7 @@ func (e *explored) steady() []conformance.Schedule {
 		for _, gap := range []time.Duration{w / 20, w / 10, w * 3 / 10, w * 4 / 10, w * 7 / 10, w - 1, w * 13 / 10} {
 			s := suite.Plan(e.config(limit))
 			for i := range 60 {
-				s.Steps = append(s.Steps, conformance.Step{Op: conformance.OpAllow, N: 1, At: time.Duration(i) * gap})
+				s.Steps = append(s.Steps, conformance.Step{Op: verb.Allow, N: 1, At: time.Duration(i) * gap})
 			}
 			out = append(out, s)
 		}
@@ -252,7 +253,7 @@ func (e *explored) back() []conformance.Schedule {
 	for n := 6; n <= 24; n += 6 {
 		s := suite.Plan(e.config(2))
 		for i := range n {
-			s.Steps = append(s.Steps, conformance.Step{Op: conformance.OpAllow, N: 1, At: time.Duration(1-i/2%2) * w})
+			s.Steps = append(s.Steps, conformance.Step{Op: verb.Allow, N: 1, At: time.Duration(1-i/2%2) * w})
 		}
 		out = append(out, s)
 	}
@@ -274,7 +275,7 @@ func (e *explored) farBack() []conformance.Schedule {
 // forgotten, or no longer counted where it is.
 func (e *explored) deniedAndBack() []conformance.Schedule {
 	var takesNothing []conformance.Step
-	if e.Accepts(conformance.OpTokens) {
+	if e.Accepts(verb.Tokens) {
 		takesNothing = append(takesNothing, looking)
 	}
 	half, some := e.unit/2, 1
@@ -309,7 +310,7 @@ func (e *explored) senselessLimits(exact bool) []conformance.Schedule {
 	var out []conformance.Schedule
 	add := func(each conformance.Config) {
 		steps := slices.Clone(e.one)
-		if e.Accepts(conformance.OpTokens) {
+		if e.Accepts(verb.Tokens) {
 			steps = append(steps, looking)
 		}
 		out = append(out, suite.Sequences(each, steps, []time.Duration{0, 1, time.Hour}, 3)...)

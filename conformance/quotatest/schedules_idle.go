@@ -6,6 +6,7 @@ import (
 
 	"github.com/escapement-go/escapement/conformance"
 	"github.com/escapement-go/escapement/conformance/internal/suite"
+	"github.com/escapement-go/escapement/internal/verb"
 )
 
 // idleTimes is how often a limiter is left alone in a schedule.
@@ -42,7 +43,7 @@ func (e *explored) ages() []conformance.Schedule {
 
 // atOnce asks n times at one instant.
 func atOnce(at time.Duration, n int) []conformance.Step {
-	return slices.Repeat([]conformance.Step{{Op: conformance.OpAllow, N: 1, At: at}}, n)
+	return slices.Repeat([]conformance.Step{{Op: verb.Allow, N: 1, At: at}}, n)
 }
 
 // leftAlone asks each times after each idle time, and once more than the limit after the last.
@@ -80,7 +81,7 @@ func (e *explored) growing() []conformance.Schedule {
 func inARow(from time.Duration, n int) []conformance.Step {
 	var out []conformance.Step
 	for i := range n {
-		out = append(out, conformance.Step{Op: conformance.OpAllow, N: 1, At: from + time.Duration(i)})
+		out = append(out, conformance.Step{Op: verb.Allow, N: 1, At: from + time.Duration(i)})
 	}
 	return out
 }

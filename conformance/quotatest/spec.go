@@ -29,6 +29,7 @@ import (
 	"github.com/escapement-go/escapement/conformance"
 	"github.com/escapement-go/escapement/conformance/internal/inside"
 	"github.com/escapement-go/escapement/conformance/internal/suite"
+	"github.com/escapement-go/escapement/internal/verb"
 	"github.com/escapement-go/escapement/synctestcompat"
 )
 
@@ -225,13 +226,13 @@ func (c *contract) Learn(s *suite.Suite) map[conformance.Op]bool {
 	explicit := s.Time == conformance.Explicit
 	allow := explicit && f.TakeAt != nil || !explicit && f.Take != nil
 	return map[conformance.Op]bool{
-		conformance.OpAllow:  allow,
-		takesMany:            allow && !c.spec.Traits.OneAtATime,
-		takesKeys:            explicit && f.TakeKeyAt != nil || !explicit && f.TakeKey != nil,
-		conformance.OpTokens: explicit && f.PeekAt != nil || !explicit && f.Peek != nil,
-		givesBack:            allow && f.GiveBack != nil,
-		conformance.OpReset:  allow && f.Reset != nil,
-		conformance.OpFault:  f.Fail != nil,
-		conformance.OpStop:   f.Stop != nil,
+		verb.Allow:  allow,
+		takesMany:   allow && !c.spec.Traits.OneAtATime,
+		takesKeys:   explicit && f.TakeKeyAt != nil || !explicit && f.TakeKey != nil,
+		verb.Tokens: explicit && f.PeekAt != nil || !explicit && f.Peek != nil,
+		givesBack:   allow && f.GiveBack != nil,
+		verb.Reset:  allow && f.Reset != nil,
+		verb.Fault:  f.Fail != nil,
+		verb.Stop:   f.Stop != nil,
 	}
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/escapement-go/escapement/conformance"
 	"github.com/escapement-go/escapement/conformance/internal/suite"
+	"github.com/escapement-go/escapement/internal/verb"
 )
 
 // Traits are the choices on which correct limiters differ. The zero value of Edge, Align,
@@ -253,7 +254,7 @@ func (c *contract) Table(s *suite.Suite, tr *Traits) []suite.Choice {
 		{
 			Name: "Errors", Declared: int(tr.Errors), Values: []string{"FailOpen", "FailClosed"},
 			Means:    []string{"a request that fails is granted", "a request that fails is denied"},
-			Needless: func() bool { return !s.Accepts(conformance.OpFault) },
+			Needless: func() bool { return !s.Accepts(verb.Fault) },
 			Observe:  func() int { return observeErrors(s) },
 			Set:      func(v int) { tr.Errors = Errors(v) },
 		},

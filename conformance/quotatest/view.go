@@ -8,7 +8,9 @@ import (
 	"time"
 
 	"github.com/escapement-go/escapement/conformance"
+	"github.com/escapement-go/escapement/conformance/internal/inside"
 	"github.com/escapement-go/escapement/conformance/internal/suite"
+	"github.com/escapement-go/escapement/internal/verb"
 )
 
 // exam is one run under judgement.
@@ -89,7 +91,7 @@ func (x *exam) grainOf(tr *Traits) time.Duration {
 		return grain
 	}
 	for _, s := range x.Schedule.Steps {
-		if s.Op == conformance.OpAllow && s.N <= x.full() {
+		if s.Op == verb.Allow && s.N <= x.full() {
 			grain += time.Duration(max(0, s.N)) * unit
 		}
 	}
@@ -120,7 +122,7 @@ func (x *exam) judgeable() bool { return x.complete() && x.inOrder() }
 // that can be granted.
 func (x *exam) ordinary() bool {
 	return x.judgeable() && !x.asks(func(d conformance.Done) bool {
-		return d.Op != conformance.OpFault && (d.Op != conformance.OpAllow || d.N < 1 || d.N > x.full())
+		return d.Op != verb.Fault && (d.Op != verb.Allow || d.N < 1 || d.N > x.full())
 	})
 }
 
@@ -133,7 +135,7 @@ func (x *exam) failed() bool {
 // may have begun a window, because windows begin with requests and others come later.
 func (x *exam) opensUnusually() bool {
 	return x.traits.Align == AlignFirstUse && len(x.Done) > 0 && x.asks(func(d conformance.Done) bool {
-		return d.Op == conformance.OpAllow && (d.N < 1 || d.N > x.full()) && d.At < x.Done[len(x.Done)-1].At
+		return d.Op == verb.Allow && (d.N < 1 || d.N > x.full()) && d.At < x.Done[len(x.Done)-1].At
 	})
 }
 
@@ -178,7 +180,7 @@ func (x *exam) origins(tr *Traits) []origin {
 		if at := (origin{at: d.At}); !slices.Contains(out, at) {
 			out = append(out, at)
 		}
-		if d.Op == conformance.OpAllow && d.N >= 1 && d.N <= x.full() {
+		if d.Op == verb.Allow && d.N >= 1 && d.N <= x.full() {
 			break // earlier requests may or may not begin a window
 		}
 	}
@@ -205,15 +207,15 @@ func (x *exam) compare(tr *Traits, first origin) *view {
 		if s.ambiguous || s.Answer.Err != nil {
 			s.clear = false
 		}
-		if s.Op == conformance.OpFault { // which is no request
+		if s.Op == verb.Fault { // which is no request
 			v.steps = append(v.steps, s)
 			continue
 		}
-		if s.clear && s.fits != s.OK && v.bad < 0 && s.Op == conformance.OpAllow && s.N >= 1 && s.N <= x.full() {
+		if s.clear && s.fits != s.OK && v.bad < 0 && s.Op == verb.Allow && s.N >= 1 && s.N <= x.full() {
 			v.bad = i
 		}
 		v.steps = append(v.steps, s)
-		if s.Op == conformance.OpAllow && s.N > 0 && (s.OK || m.counted) && m.straddles(s.At, grain) {
+		if s.Op == verb.Allow && s.N > 0 && (s.OK || m.counted) && m.straddles(s.At, grain) {
 			ambiguous = m.indifferent(s.At, grain)
 		}
 		if all.add(s.At, s.N, s.OK || s.Answer.Err != nil); s.Answer.Err == nil {
@@ -282,7 +284,7 @@ func (x *exam) lawOf(v *view) string {
 // broken makes a violation with the lanes of a quota: what the model grants, and what was.
 func (x *exam) broken(at time.Duration, because, headline string, args ...any) *suite.Violation {
 	out := suite.Broken(at, because, headline, args...)
-	got := suite.Lane{Name: "got", Marks: suite.Answers(conformance.OpAllow)(x.Recording)}
+	got := suite.Lane{Name: "got", Marks: suite.Answers(verb.Allow)(x.Recording)}
 	v := x.view()
 	if v == nil {
 		out.Lanes = []suite.Lane{got}
@@ -290,7 +292,7 @@ func (x *exam) broken(at time.Duration, because, headline string, args ...any) *
 	}
 	want := suite.Lane{Name: "want"}
 	for i, d := range x.Done {
-		if d.Op != conformance.OpAllow {
+		if d.Op != verb.Allow {
 			continue
 		}
 		mark := suite.Granted[v.steps[i].fits]
@@ -310,14 +312,14 @@ func (v *view) windows() []suite.Lane {
 	last := v.steps[len(v.steps)-1].At
 	for _, s := range v.steps {
 		start, ok := s.model.begins(s.At)
-		if !ok || s.Op != conformance.OpAllow || s.model.align == AlignFirstUse && start == s.At && !s.OK {
+		if !ok || s.Op != verb.Allow || s.model.align == AlignFirstUse && start == s.At && !s.OK {
 			continue
 		}
 		begin, end = append(begin, start), append(end, start+s.model.window)
 	}
 	at := slices.Concat(begin, end)
 	slices.Sort(at)
-	lane := suite.Lane{Name: conformance.LaneWindow}
+	lane := suite.Lane{Name: inside.LaneWindow}
 	for _, at := range slices.Compact(at) {
 		mark := "["
 		switch {

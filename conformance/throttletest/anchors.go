@@ -7,6 +7,7 @@ import (
 	"github.com/escapement-go/escapement/conformance"
 	"github.com/escapement-go/escapement/conformance/internal/suite"
 	"github.com/escapement-go/escapement/internal/timeline"
+	"github.com/escapement-go/escapement/internal/verb"
 )
 
 // anchored judges from where the intervals of callbacks count that take time.
@@ -16,7 +17,7 @@ func (x *exam) anchored() *suite.Violation {
 	}
 	brief := x.Schedule.Config.Busy < x.Schedule.Config.Interval
 	for _, s := range x.Schedule.Steps {
-		if s.Op == conformance.OpStop || s.Op == conformance.OpFlush {
+		if s.Op == verb.Stop || s.Op == verb.Flush {
 			return nil // what comes after that is a choice
 		}
 		var last *conformance.Fire // that began before the event
@@ -31,7 +32,7 @@ func (x *exam) anchored() *suite.Violation {
 		if last == nil || last.Ended.Seq == 0 || last.Ended.At >= s.At {
 			continue // nobody can tell whether a callback that ends at this instant is over
 		}
-		if s.Op != conformance.OpCall {
+		if s.Op != verb.Call {
 			continue
 		}
 		start, end := timeline.Duration(last.Began.At), timeline.Duration(last.Ended.At)

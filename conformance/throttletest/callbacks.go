@@ -10,6 +10,7 @@ import (
 	"github.com/escapement-go/escapement/conformance/internal/edge"
 	"github.com/escapement-go/escapement/conformance/internal/suite"
 	"github.com/escapement-go/escapement/internal/timeline"
+	"github.com/escapement-go/escapement/internal/verb"
 )
 
 // callbacks are the schedules whose callbacks do something, of one kind of edge.
@@ -17,7 +18,7 @@ func (c *contract) callbacks(s *suite.Suite, e Edges) []suite.Family {
 	cfg := base.With("edges", e.String())
 	var out []suite.Family
 	if e&Trailing != 0 {
-		first, zero := conformance.Step{Op: conformance.OpCall, N: 1}, conformance.Step{Op: conformance.OpCall, At: 1}
+		first, zero := conformance.Step{Op: verb.Call, N: 1}, conformance.Step{Op: verb.Call, At: 1}
 		out = append(out, suite.Family{
 			Name:      "zero payload " + e.String(),
 			Schedules: []conformance.Schedule{suite.Plan(cfg, first, zero)},
@@ -26,15 +27,15 @@ func (c *contract) callbacks(s *suite.Suite, e Edges) []suite.Family {
 	switch {
 	case c.explicit() || e == NoEdges:
 		return out
-	case s.Accepts(conformance.OpFault):
+	case s.Accepts(verb.Fault):
 		return append(out, c.slowReader(s, e)...) // there are no callbacks
 	}
 	forbidden := edge.NoReentry(s, c.spec.Traits.Reentrancy)
-	ops := s.Supported(conformance.OpCall, conformance.OpStop)
+	ops := s.Supported(verb.Call, verb.Stop)
 	if e == Leading {
-		ops = append(ops, s.Supported(conformance.OpReset)...)
+		ops = append(ops, s.Supported(verb.Reset)...)
 	} else {
-		ops = append(ops, s.Supported(conformance.OpFlush)...)
+		ops = append(ops, s.Supported(verb.Flush)...)
 	}
 	for _, op := range ops {
 		if forbidden != "" {
@@ -42,8 +43,8 @@ func (c *contract) callbacks(s *suite.Suite, e Edges) []suite.Family {
 		}
 		cfg := cfg.With("inside", string(op))
 		within := numbered(cfg, calls, []time.Duration{1, suite.Wait + 1}, 2)
-		if s.Accepts(conformance.OpFlush) && e&Trailing != 0 {
-			within = append(within, suite.Ending(numbered(cfg, calls, []time.Duration{1}, 2), conformance.OpFlush,
+		if s.Accepts(verb.Flush) && e&Trailing != 0 {
+			within = append(within, suite.Ending(numbered(cfg, calls, []time.Duration{1}, 2), verb.Flush,
 				[]time.Duration{suite.Wait / 2})...)
 		}
 		if e == LeadingAndTrailing { // the first callback is that of the leading edge
@@ -52,7 +53,7 @@ func (c *contract) callbacks(s *suite.Suite, e Edges) []suite.Family {
 		out = append(out, suite.Family{Name: "inside " + string(op) + " " + e.String(), Schedules: within})
 	}
 	if e&Leading != 0 && forbidden == "" && c.spec.Traits.Anchor == AnchorStart {
-		zero := suite.Configured("interval", "0", "edges", e.String(), "inside", string(conformance.OpCall))
+		zero := suite.Configured("interval", "0", "edges", e.String(), "inside", string(verb.Call))
 		out = append(out, suite.Family{Name: "inside zero " + e.String(), Skip: cmp.Or(s.Unsettled(), s.Livelocks()),
 			Schedules: numbered(zero, calls, []time.Duration{1}, 2)})
 	}
@@ -62,7 +63,7 @@ func (c *contract) callbacks(s *suite.Suite, e Edges) []suite.Family {
 // insideTrailing are schedules with both edges whose second callback does the operation.
 func (c *contract) insideTrailing(s *suite.Suite, cfg conformance.Config) []conformance.Schedule {
 	out := numbered(cfg, calls, []time.Duration{1, suite.Wait + 1}, 3)
-	for _, op := range s.Supported(conformance.OpFlush, conformance.OpStop) {
+	for _, op := range s.Supported(verb.Flush, verb.Stop) {
 		out = append(out, suite.Ending(numbered(cfg, calls, []time.Duration{1}, 2), op,
 			[]time.Duration{suite.Wait / 2})...)
 	}
@@ -101,8 +102,8 @@ func (c *contract) slow(s *suite.Suite, e Edges, skip string) []suite.Family {
 		cfg := cfg.With("busy", text)
 		gaps := []time.Duration{1, suite.Wait / 2, suite.Wait + 10, busy + 1}
 		family(text, numbered(cfg, calls, gaps, 3))
-		for _, op := range s.Supported(conformance.OpStop, conformance.OpFlush) {
-			if op != conformance.OpFlush || e&Trailing != 0 {
+		for _, op := range s.Supported(verb.Stop, verb.Flush) {
+			if op != verb.Flush || e&Trailing != 0 {
 				family(text+" "+string(op), suite.Ending(numbered(cfg, calls, gaps, 2), op,
 					[]time.Duration{1, suite.Wait/10 + 7, suite.Wait * 6 / 5}))
 			}
@@ -133,7 +134,7 @@ func (x *exam) busy() *suite.Violation {
 	if v := x.busyLead(); v != nil {
 		return v
 	}
-	if x.has(conformance.OpStop) {
+	if x.has(verb.Stop) {
 		return nil // which drops what is pending
 	}
 	return x.busyLast()
@@ -176,7 +177,7 @@ func (x *exam) busySpace() *suite.Violation {
 // the end of a callback that ran then.
 func (x *exam) byFlush(f conformance.Fire) bool {
 	return slices.ContainsFunc(x.Schedule.Steps, func(s conformance.Step) bool {
-		return s.Op == conformance.OpFlush && s.At <= f.Began.At && f.Began.At <= x.runsUntil(s.At)
+		return s.Op == verb.Flush && s.At <= f.Began.At && f.Began.At <= x.runsUntil(s.At)
 	})
 }
 
@@ -202,7 +203,7 @@ func (x *exam) flushedBusy() *suite.Violation {
 		return nil
 	}
 	for _, d := range x.Done {
-		if d.Op != conformance.OpFlush || d.Inside {
+		if d.Op != verb.Flush || d.Inside {
 			continue
 		}
 		var newest *conformance.Done // of the events that the throttle had when the flush began
@@ -239,7 +240,7 @@ func (x *exam) zeroBusy() *suite.Violation {
 		return nil
 	}
 	for _, d := range x.Done {
-		if d.Op == conformance.OpCall && !slices.ContainsFunc(x.Fires, func(f conformance.Fire) bool {
+		if d.Op == verb.Call && !slices.ContainsFunc(x.Fires, func(f conformance.Fire) bool {
 			return f.Value == d.N
 		}) {
 			v := suite.Broken(d.At, "the interval is 0, and AnchorStart is declared", "call %d was not emitted by %s",
@@ -264,7 +265,7 @@ func (x *exam) busyLead() *suite.Violation {
 			return f.Began.At < s.At && (f.Ended.Seq == 0 || f.Ended.At >= since)
 		})
 		first := !slices.ContainsFunc(steps, func(o conformance.Step) bool { return o.N < s.N && o.At >= since })
-		if s.Op == conformance.OpCall && idle && first && !x.fired(s) {
+		if s.Op == verb.Call && idle && first && !x.fired(s) {
 			return suite.Broken(s.At, "no interval was running, and no callback",
 				"call %d was not emitted at %s", s.N, timeline.Duration(s.At))
 		}

@@ -10,6 +10,7 @@ import (
 	"github.com/escapement-go/escapement/conformance/internal/edge"
 	"github.com/escapement-go/escapement/conformance/internal/suite"
 	"github.com/escapement-go/escapement/internal/timeline"
+	"github.com/escapement-go/escapement/internal/verb"
 )
 
 // emitted makes a lane with one emission.
@@ -29,7 +30,7 @@ func (x *exam) fromNothing() *suite.Violation {
 	for i, f := range x.Fires {
 		brought, emissions := 0, 0
 		for _, d := range x.Done {
-			if (d.Op.Counts() || d.Op == conformance.OpFault) && d.N == f.Value && d.Began.Seq < f.Began.Seq {
+			if (d.Op.Counts() || d.Op == verb.Fault) && d.N == f.Value && d.Began.Seq < f.Began.Seq {
 				brought += each
 			}
 		}
@@ -57,7 +58,7 @@ func (x *exam) fromNothing() *suite.Violation {
 // made up its mind to go on with what had come meanwhile.
 func (x *exam) stopHolds() *suite.Violation {
 	for i, d := range x.Done {
-		if d.Op != conformance.OpStop || d.Ended.Seq == 0 {
+		if d.Op != verb.Stop || d.Ended.Seq == 0 {
 			continue
 		}
 		until := math.MaxInt
@@ -101,7 +102,7 @@ func (x *exam) flushed() *suite.Violation {
 		return v
 	}
 	in := x.Schedule.Config.Inside
-	if edge.Reentered(x.Recording) != nil || in != "" && in != conformance.OpCall {
+	if edge.Reentered(x.Recording) != nil || in != "" && in != verb.Call {
 		return nil
 	}
 	interval := timeline.Duration(x.Schedule.Config.Interval)
@@ -139,7 +140,7 @@ func (x *exam) flushed() *suite.Violation {
 func (x *exam) heldUpByFlush() *suite.Violation {
 	interval := x.Schedule.Config.Interval
 	if x.edges != LeadingAndTrailing || x.payload == NoPayload || x.Schedule.RacingSteps() > 0 ||
-		x.has(conformance.OpWall) || x.has(conformance.OpReset) {
+		x.has(verb.Wall) || x.has(verb.Reset) {
 		return nil
 	}
 	for i, d := range x.Done {
@@ -155,11 +156,11 @@ func (x *exam) heldUpByFlush() *suite.Violation {
 			case o.Began.Seq < from:
 			case brings(o):
 				calls++
-			case o.Op == conformance.OpFlush:
+			case o.Op == verb.Flush:
 				flushes++
 			}
 		}
-		if d.Op != conformance.OpCall || d.Inside || d.At <= free || calls > 0 || flushes == 0 || x.fired(d.Step) {
+		if d.Op != verb.Call || d.Inside || d.At <= free || calls > 0 || flushes == 0 || x.fired(d.Step) {
 			continue
 		}
 		v := suite.Broken(d.At, "no interval was running any more, and the flush before it had nothing to emit",
@@ -178,7 +179,7 @@ func (x *exam) lostLast() *conformance.Done {
 	}
 	for i := len(x.Done) - 1; i >= 0; i-- {
 		last := &x.Done[i]
-		if last.Op != conformance.OpCall {
+		if last.Op != verb.Call {
 			continue
 		}
 		if slices.ContainsFunc(x.Fires, func(f conformance.Fire) bool {
@@ -202,7 +203,7 @@ func (x *exam) cancelCloses() *suite.Violation {
 	if v := x.breaksFor("TH-CTX"); v != nil {
 		return v
 	}
-	if last := x.ended(conformance.OpCancel); last != nil && !last.OK {
+	if last := x.ended(verb.Cancel); last != nil && !last.OK {
 		return suite.Broken(last.At, "", "the output was still open after the context was cancelled at %s",
 			timeline.Duration(last.At))
 	}
@@ -225,7 +226,7 @@ func (x *exam) endCloses() *suite.Violation {
 	if v := x.breaksFor("TH-CLOSE"); v != nil {
 		return v
 	}
-	last := x.ended(conformance.OpClose)
+	last := x.ended(verb.Close)
 	switch {
 	case last == nil:
 	case last.OK && len(x.Fires) > 0 && x.Fires[len(x.Fires)-1].Began.At > last.At:
@@ -257,7 +258,7 @@ func (x *exam) ended(op conformance.Op) *conformance.Done {
 func (x *exam) crowdedAfterReset() *suite.Violation {
 	reset := -1
 	for _, d := range x.Done {
-		if d.Op == conformance.OpReset {
+		if d.Op == verb.Reset {
 			reset = d.Began.Seq
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/escapement-go/escapement/conformance/internal/edge"
 	"github.com/escapement-go/escapement/conformance/internal/suite"
 	"github.com/escapement-go/escapement/internal/timeline"
+	"github.com/escapement-go/escapement/internal/verb"
 )
 
 // setBackUnless is why a clock that is set back cannot be judged, "" if it can.
@@ -33,7 +34,7 @@ func (c *contract) setBack(s *suite.Suite, kinds []Edges, traits *Traits) []suit
 		if e == Leading && traits.Windows != 0 {
 			out = append(out, suite.Family{Name: "back k", Schedules: afterSetBack(cfg.With("k", "2"))})
 		}
-		if e == Leading && traits.ClockBack == BackStands && s.Accepts(conformance.OpReset) {
+		if e == Leading && traits.ClockBack == BackStands && s.Accepts(verb.Reset) {
 			out = append(out, suite.Family{Name: "back reset", Schedules: resetSetBack(cfg)})
 		}
 	}
@@ -47,18 +48,18 @@ func afterSetBack(cfg conformance.Config) []conformance.Schedule {
 	const wait = suite.Wait
 	var out []conformance.Schedule
 	for _, began := range []time.Duration{0, wait * 17 / 10} {
-		head := []conformance.Step{{Op: conformance.OpCall}}
+		head := []conformance.Step{{Op: verb.Call}}
 		if began > 0 { // as many events as it lets pass
-			later := conformance.Step{Op: conformance.OpCall, At: began}
+			later := conformance.Step{Op: verb.Call, At: began}
 			head = append(head, slices.Repeat([]conformance.Step{later}, max(1, cfg.K))...)
 		}
 		for _, by := range []time.Duration{-1, -wait / 2, -wait, -time.Hour} {
 			for _, after := range []time.Duration{1, wait / 2, wait - 1, wait * 3 / 2, wait * 5 / 2} {
 				at := began + after
 				for _, tail := range [][]time.Duration{{1}, {0, wait / 2, wait, wait + 1, 2*wait + 1}, flow} {
-					steps := append(slices.Clone(head), conformance.Step{Op: conformance.OpWall, D: by, At: at})
+					steps := append(slices.Clone(head), conformance.Step{Op: verb.Wall, D: by, At: at})
 					for _, gap := range tail {
-						steps = append(steps, conformance.Step{Op: conformance.OpCall, At: at + gap})
+						steps = append(steps, conformance.Step{Op: verb.Call, At: at + gap})
 					}
 					out = append(out, suite.Plan(cfg, steps...))
 				}
@@ -76,12 +77,12 @@ func resetSetBack(cfg conformance.Config) []conformance.Schedule {
 	for _, by := range []time.Duration{wait / 2, wait, 2 * wait} {
 		for _, gap := range []time.Duration{1, wait / 2, wait, wait + 1, by, by + 1} {
 			out = append(out, suite.Plan(cfg,
-				conformance.Step{Op: conformance.OpCall},
-				conformance.Step{Op: conformance.OpCall, At: 2 * wait},
-				conformance.Step{Op: conformance.OpWall, D: -by, At: 2*wait + 1},
-				conformance.Step{Op: conformance.OpReset, At: 2*wait + 2},
-				conformance.Step{Op: conformance.OpCall, At: 2*wait + 3},
-				conformance.Step{Op: conformance.OpCall, At: 2*wait + 3 + gap}))
+				conformance.Step{Op: verb.Call},
+				conformance.Step{Op: verb.Call, At: 2 * wait},
+				conformance.Step{Op: verb.Wall, D: -by, At: 2*wait + 1},
+				conformance.Step{Op: verb.Reset, At: 2*wait + 2},
+				conformance.Step{Op: verb.Call, At: 2*wait + 3},
+				conformance.Step{Op: verb.Call, At: 2*wait + 3 + gap}))
 		}
 	}
 	return suite.NumberedCalls(out)
@@ -98,7 +99,7 @@ var flow = func() (at []time.Duration) {
 // afterSetting returns the last step that sets the clock and the steps after it.
 func (x *exam) afterSetting() (set conformance.Step, after []conformance.Step) {
 	for i, s := range x.Schedule.Steps {
-		if s.Op == conformance.OpWall {
+		if s.Op == verb.Wall {
 			set, after = s, x.Schedule.Steps[i+1:]
 		}
 	}
@@ -190,7 +191,7 @@ func (x *exam) mostWithin() int {
 func (x *exam) shown(at time.Duration) time.Duration {
 	skew := time.Duration(0)
 	for _, s := range x.Schedule.Steps {
-		if s.Op == conformance.OpWall && s.At <= at {
+		if s.Op == verb.Wall && s.At <= at {
 			skew += s.D
 		}
 	}
@@ -202,10 +203,10 @@ func (x *exam) shown(at time.Duration) time.Duration {
 func (x *exam) latest(by time.Duration) time.Duration {
 	latest := time.Duration(-edge.Far)
 	for _, s := range x.Schedule.Steps {
-		if s.At <= by && s.Op == conformance.OpReset {
+		if s.At <= by && s.Op == verb.Reset {
 			latest = -edge.Far
 		}
-		if s.At <= by && s.Op == conformance.OpCall {
+		if s.At <= by && s.Op == verb.Call {
 			latest = max(latest, x.shown(s.At))
 		}
 	}
@@ -221,7 +222,7 @@ func (x *exam) stands() *suite.Violation {
 	interval, most := x.Schedule.Config.Interval, x.mostWithin()
 	resets := func(f conformance.Fire) (n int) {
 		for _, d := range x.Done {
-			if d.Op == conformance.OpReset && d.Began.Seq < f.Began.Seq {
+			if d.Op == verb.Reset && d.Began.Seq < f.Began.Seq {
 				n++
 			}
 		}

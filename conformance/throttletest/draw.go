@@ -6,6 +6,8 @@ import (
 
 	"github.com/escapement-go/escapement/conformance"
 	"github.com/escapement-go/escapement/conformance/internal/suite"
+	"github.com/escapement-go/escapement/internal/twins"
+	"github.com/escapement-go/escapement/internal/verb"
 	"github.com/escapement-go/escapement/synctestcompat"
 )
 
@@ -16,12 +18,12 @@ func (c *contract) Draw(s *suite.Suite, pick suite.Pick) conformance.Schedule {
 	kind := pick("kind", 10)
 	if busy := c.drawnBusy(s); kind == 9 && len(busy) > 0 {
 		cfg := suite.OneOf(pick, "config", busy)
-		return suite.DrawBusy(pick, cfg, cfg.Interval, []conformance.Op{conformance.OpCall})
+		return suite.DrawBusy(pick, cfg, cfg.Interval, []conformance.Op{verb.Call})
 	}
 	cfg := suite.OneOf(pick, "config", c.drawn())
-	ops := []conformance.Op{conformance.OpCall, conformance.OpCall, conformance.OpCall}
+	ops := []conformance.Op{verb.Call, verb.Call, verb.Call}
 	if cfg.Edges == Leading {
-		ops = append(ops, s.Supported(conformance.OpReset)...)
+		ops = append(ops, s.Supported(verb.Reset)...)
 	}
 	gaps := suite.GapsAround(cfg.Interval)
 	if cfg.Interval == 0 {
@@ -35,15 +37,15 @@ func (c *contract) Draw(s *suite.Suite, pick suite.Pick) conformance.Schedule {
 		}
 		at += m.Any
 		st := conformance.Step{Op: m.Op, At: at}
-		if m.Op == conformance.OpCall {
+		if m.Op == verb.Call {
 			n++
 			st.N = n
 		}
 		out.Steps = append(out.Steps, st)
 	}
-	if kind == 8 && s.Accepts(conformance.OpStop) {
+	if kind == 8 && s.Accepts(verb.Stop) {
 		after := []time.Duration{1, 0, cfg.Interval / 2, cfg.Interval + 1}[n%4]
-		out.Steps = append(out.Steps, conformance.Step{Op: conformance.OpStop, At: at + after})
+		out.Steps = append(out.Steps, conformance.Step{Op: verb.Stop, At: at + after})
 	}
 	return out
 }
@@ -87,7 +89,7 @@ func (c *contract) drawn() []conformance.Config {
 // drawnBusy lists the configurations with callbacks that take time.
 func (c *contract) drawnBusy(s *suite.Suite) []conformance.Config {
 	forbidden := c.spec.Traits.Reentrancy == ReentrancyForbidden
-	if !synctestcompat.Available || c.explicit() || forbidden || s.Accepts(conformance.OpFault) {
+	if !synctestcompat.Available || c.explicit() || forbidden || s.Accepts(verb.Fault) {
 		return nil
 	}
 	var out []conformance.Config
@@ -102,22 +104,22 @@ func (c *contract) drawnBusy(s *suite.Suite) []conformance.Config {
 
 // Fits accepts calls, and resets on the leading edge.
 func (c *contract) Fits(s *suite.Suite, schedule conformance.Schedule) bool {
-	resets := slices.ContainsFunc(schedule.Steps, func(st conformance.Step) bool { return st.Op != conformance.OpCall })
+	resets := slices.ContainsFunc(schedule.Steps, func(st conformance.Step) bool { return st.Op != verb.Call })
 	edges := schedule.Config.Edges
 	return s.Plain(schedule, "interval", "edges") && suite.Measurable(schedule.Config.Interval) &&
 		slices.Contains(c.spec.Traits.Edges, edges) && (!resets || edges == Leading)
 }
 
 // Twins puts the laws that compare two runs to a throttle.
-func (c *contract) Twins(s *suite.Suite) conformance.Twins {
-	tw := conformance.Twins{
+func (c *contract) Twins(s *suite.Suite) twins.Terms {
+	tw := twins.Terms{
 		Laws:     []string{"X-REPLAY", "X-SHIFT", "X-SCALE", "X-RENAME", "X-ISO", "X-EVICT"},
 		Nameless: c.spec.Traits.Payload == NoPayload,
 		Long:     func(cfg conformance.Config) time.Duration { return 100_000 * cfg.Interval },
 		Draw: func(cfg conformance.Config, pick suite.Pick) conformance.Schedule {
-			ops := []conformance.Op{conformance.OpCall}
+			ops := []conformance.Op{verb.Call}
 			if cfg.Edges == Leading {
-				ops = append(ops, s.Supported(conformance.OpReset)...)
+				ops = append(ops, s.Supported(verb.Reset)...)
 			}
 			return suite.DrawClear(pick, cfg, ops, suite.Bare)
 		},

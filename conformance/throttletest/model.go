@@ -10,6 +10,7 @@ import (
 	"github.com/escapement-go/escapement/conformance/internal/edge"
 	"github.com/escapement-go/escapement/conformance/internal/suite"
 	"github.com/escapement-go/escapement/internal/timeline"
+	"github.com/escapement-go/escapement/internal/verb"
 )
 
 // far is later than any instant of a schedule.
@@ -26,7 +27,7 @@ func (x *exam) model(opens, early bool) edge.Model {
 	switch {
 	case x.edges == NoEdges:
 		for _, s := range x.Schedule.Steps {
-			if s.Op == conformance.OpFault {
+			if s.Op == verb.Fault {
 				m.want(s.At, s.N, edge.Fault, 0)
 			}
 		}
@@ -85,7 +86,7 @@ func (m *model) step(s conformance.Step) (over bool) {
 		m.Doubt(s.At)
 	}
 	m.pass(s.At - 1)
-	if m.interval == 0 && s.Op != conformance.OpFault {
+	if m.interval == 0 && s.Op != verb.Fault {
 		m.zero(s)
 		return false
 	}
@@ -96,19 +97,19 @@ func (m *model) step(s conformance.Step) (over bool) {
 		m.pass(s.At)
 	}
 	switch s.Op {
-	case conformance.OpReset:
+	case verb.Reset:
 		m.running = false
-	case conformance.OpFlush:
+	case verb.Flush:
 		m.flush(s)
-	case conformance.OpFault:
+	case verb.Fault:
 		m.want(s.At, s.N, edge.Fault, 0)
-	case conformance.OpCancel:
+	case verb.Cancel:
 		return true
-	case conformance.OpClose:
+	case verb.Close:
 		m.close(s)
 		m.cancelled()
 		return true
-	case conformance.OpCall:
+	case verb.Call:
 		m.call(s)
 	}
 	return false
@@ -136,7 +137,7 @@ func (m *model) zero(s conformance.Step) {
 	if last := len(m.Want) - 1; last >= 0 && m.Want[last].At == s.At && m.x.traits.zeroHolds() {
 		m.Doubt(s.At)
 	}
-	if s.Op == conformance.OpCall {
+	if s.Op == verb.Call {
 		m.want(s.At, s.N, edge.Zero, 0)
 	}
 	if m.x.twice() {
@@ -158,7 +159,7 @@ func (m *model) close(s conformance.Step) {
 // cancelled drops what the end of the input has left to a time after the cancel of the context.
 func (m *model) cancelled() {
 	for _, s := range m.x.Schedule.Steps {
-		if s.Op == conformance.OpCancel {
+		if s.Op == verb.Cancel {
 			if slices.ContainsFunc(m.Want, func(w edge.Fire) bool { return w.At == s.At }) {
 				m.Doubt(s.At)
 			}
@@ -195,7 +196,7 @@ func (m *model) call(s conformance.Step) {
 // nobody can tell whether the next one is, too.
 func (m *model) led(s conformance.Step) bool {
 	return m.early && m.x.edges == Trailing && slices.ContainsFunc(m.x.Schedule.Steps, func(o conformance.Step) bool {
-		return o.Racing && o.Op == conformance.OpCall && o.At < s.At
+		return o.Racing && o.Op == verb.Call && o.At < s.At
 	})
 }
 
@@ -207,10 +208,10 @@ func (x *exam) windows() edge.Model {
 	again := math.MinInt       // the number of events since a reset, of which the first must pass
 	for _, s := range x.Schedule.Steps {
 		switch s.Op {
-		case conformance.OpReset:
+		case verb.Reset:
 			passed, again = nil, 1
 			continue
-		case conformance.OpStop:
+		case verb.Stop:
 			return m
 		}
 		if again++; again == 3 {
@@ -271,15 +272,15 @@ func (x *exam) breaks(want []edge.Fire, i int, got *conformance.Fire) string {
 	switch {
 	case x.edges == NoEdges && !fault:
 		return "TH-NONE"
-	case x.has(conformance.OpCancel):
+	case x.has(verb.Cancel):
 		return "TH-CTX"
-	case x.has(conformance.OpClose):
+	case x.has(verb.Close):
 		return "TH-CLOSE"
-	case x.has(conformance.OpFlush):
+	case x.has(verb.Flush):
 		return "TH-FLUSH"
-	case fault && x.has(conformance.OpFault):
+	case fault && x.has(verb.Fault):
 		return "TH-ERR"
-	case x.has(conformance.OpFault):
+	case x.has(verb.Fault):
 		return "TH-ERRNEUT"
 	case cfg.K > 1 && reset:
 		return "TH-RESET"
@@ -312,7 +313,7 @@ func differs(want []edge.Fire, i int, got *conformance.Fire) time.Duration {
 // resetBy reports whether a reset has come by an instant.
 func (x *exam) resetBy(at time.Duration) bool {
 	return slices.ContainsFunc(x.Schedule.Steps, func(s conformance.Step) bool {
-		return s.Op == conformance.OpReset && s.At <= at
+		return s.Op == verb.Reset && s.At <= at
 	})
 }
 
@@ -344,7 +345,7 @@ func (x *exam) lacks(w edge.Fire, i int, got *conformance.Fire) string {
 func (x *exam) exceeds(last edge.Fire, got *conformance.Fire) string {
 	interval := x.Schedule.Config.Interval
 	at, gap := got.Began.At, got.Began.At-last.At
-	comes := func(s conformance.Step) bool { return s.Op == conformance.OpCall && s.At == at }
+	comes := func(s conformance.Step) bool { return s.Op == verb.Call && s.At == at }
 	atCall := slices.ContainsFunc(x.Schedule.Steps, comes)
 	since := edge.Calls(x.Schedule, last.At, at)
 	switch {

@@ -8,6 +8,7 @@ import (
 	"github.com/escapement-go/escapement/conformance"
 	"github.com/escapement-go/escapement/conformance/internal/edge"
 	"github.com/escapement-go/escapement/conformance/internal/suite"
+	"github.com/escapement-go/escapement/internal/verb"
 )
 
 // observer tries an implementation. A result of 0 means that nothing fits, or that nothing was
@@ -91,7 +92,7 @@ func (o observer) boundary() int {
 // stopBarrier tries a stop that meets the end of an interval.
 func (o observer) stopBarrier() int {
 	e := o.on(Trailing, LeadingAndTrailing)
-	if !o.Accepts(conformance.OpStop) || e == 0 {
+	if !o.Accepts(verb.Stop) || e == 0 {
 		return 0
 	}
 	text := fmt.Sprintf("interval=100ms edges=%s | call 1 @0 | call 2 @50ms | stop @100ms~", e)
@@ -134,7 +135,7 @@ func (o observer) payload() int {
 // the trailing edge alone whose emissions open nothing from one whose flush ends the interval.
 func (o observer) afterFlush() int {
 	e := o.on(LeadingAndTrailing, Trailing)
-	if e == 0 || !o.Accepts(conformance.OpFlush) {
+	if e == 0 || !o.Accepts(verb.Flush) {
 		return 0
 	}
 	rec := o.tried("interval=100ms edges=%s | call 1 @0 | call 2 @1ms | flush @50ms | call 3 @60ms", e)
@@ -172,7 +173,7 @@ func (o observer) windows() int {
 
 // anchor brings an event an interval after the start of a callback, and one after its end.
 func (o observer) anchor() int {
-	if o.on(Leading) == 0 || !o.Accepts(opEmits) || o.slow() != "" || o.Accepts(conformance.OpFault) {
+	if o.on(Leading) == 0 || !o.Accepts(opEmits) || o.slow() != "" || o.Accepts(verb.Fault) {
 		return 0
 	}
 	passes := func(at time.Duration) bool {
@@ -193,7 +194,7 @@ func (o observer) slow() string { return edge.Slow(o.Suite, o.traits.Reentrancy)
 
 func (o observer) closeFlush() int {
 	e := o.on(Trailing, LeadingAndTrailing)
-	if e == 0 || !o.Accepts(conformance.OpClose) {
+	if e == 0 || !o.Accepts(verb.Close) {
 		return 0
 	}
 	rec := o.tried("interval=100ms edges=%s | call 1 @0 | call 2 @1ms | close @50ms", e)
@@ -219,14 +220,14 @@ func (o observer) reentrancy() int {
 		return 0
 	case !o.Reentrant():
 		return int(ReentrancyForbidden)
-	case o.Accepts(conformance.OpFault): // its reader calls emit
+	case o.Accepts(verb.Fault): // its reader calls emit
 		return int(ReentrancyAllowed)
 	}
 	for _, e := range o.traits.Edges {
 		cfg := base.With("edges", e.String())
 		var seen []string
-		for _, op := range o.Supported(conformance.OpCall, conformance.OpReset, conformance.OpStop) {
-			if op != conformance.OpReset || e == Leading {
+		for _, op := range o.Supported(verb.Call, verb.Reset, verb.Stop) {
+			if op != verb.Reset || e == Leading {
 				inside := cfg.With("inside", string(op))
 				seen = append(seen, inside.String()+" | call 1 @0")
 				if e == LeadingAndTrailing {
@@ -284,7 +285,7 @@ func (o observer) panicPolicy() int {
 func (c *contract) Other(s *suite.Suite) string {
 	o := observer{s, c.Traits(), c}
 	e := o.on(Trailing)
-	if e == 0 || !s.Accepts(conformance.OpCall) {
+	if e == 0 || !s.Accepts(verb.Call) {
 		return ""
 	}
 	atOnce := func(n int) bool {

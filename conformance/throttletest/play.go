@@ -6,28 +6,29 @@ import (
 	"github.com/escapement-go/escapement/conformance"
 	"github.com/escapement-go/escapement/conformance/internal/edge"
 	"github.com/escapement-go/escapement/conformance/internal/suite"
+	"github.com/escapement-go/escapement/internal/verb"
 )
 
 // do does one operation. An event that is allowed is an emission.
 func (f *Funcs) do(s conformance.Step, at time.Time, explicit bool, emit func(int)) {
 	switch s.Op {
-	case conformance.OpReset:
+	case verb.Reset:
 		if key := edge.Key(s); key != 0 {
 			f.ResetKey(key)
 			return
 		}
 		f.Reset()
-	case conformance.OpFlush:
+	case verb.Flush:
 		f.Flush()
-	case conformance.OpStop:
+	case verb.Stop:
 		f.Stop()
-	case conformance.OpFault:
+	case verb.Fault:
 		f.Fault(s.N)
-	case conformance.OpClose:
+	case verb.Close:
 		f.Close()
-	case conformance.OpCancel:
+	case verb.Cancel:
 		f.Cancel()
-	case conformance.OpCall:
+	case verb.Call:
 		f.event(s, at, explicit, emit)
 	}
 }
@@ -181,8 +182,8 @@ func (r *run) step(s conformance.Step) {
 
 // after notes whether the output is closed when the input has ended or was cancelled.
 func (r *run) after(s conformance.Step) {
-	r.ended = r.ended || s.Op == conformance.OpClose
-	if closed := r.made[0].Closed; closed != nil && (s.Op == conformance.OpClose || s.Op == conformance.OpCancel) {
+	r.ended = r.ended || s.Op == verb.Close
+	if closed := r.made[0].Closed; closed != nil && (s.Op == verb.Close || s.Op == verb.Cancel) {
 		r.Rec.Settled(closed())
 	}
 }
@@ -191,7 +192,7 @@ func (r *run) after(s conformance.Step) {
 // instant.
 func (r *run) wall(at time.Duration) (skew time.Duration) {
 	for _, s := range r.Steps() {
-		if s.Op == conformance.OpWall && s.At <= at {
+		if s.Op == verb.Wall && s.At <= at {
 			skew += s.D
 		}
 	}

@@ -11,11 +11,12 @@ import (
 	"github.com/escapement-go/escapement/conformance/internal/edge"
 	"github.com/escapement-go/escapement/conformance/internal/suite"
 	"github.com/escapement-go/escapement/internal/timeline"
+	"github.com/escapement-go/escapement/internal/verb"
 )
 
 // Canary proves that time is taken from where the spec says.
 func (c *contract) Canary(s *suite.Suite) string {
-	if !s.Accepts(conformance.OpCall) {
+	if !s.Accepts(verb.Call) {
 		return fmt.Sprintf("New returned nothing that %v can use: set Call or Allow, or AllowAt for Explicit", s.Time)
 	}
 	if c.spec.Time != conformance.Injected {
@@ -30,7 +31,7 @@ func (c *contract) Canary(s *suite.Suite) string {
 		},
 		Use: func() int {
 			for i := range 3 {
-				impl.do(conformance.Step{Op: conformance.OpCall, N: i}, time.Time{}, false, emit)
+				impl.do(conformance.Step{Op: verb.Call, N: i}, time.Time{}, false, emit)
 			}
 			return 0
 		},
@@ -126,7 +127,7 @@ func (c *contract) emitsAround(p *suite.Probe, e Edges, third time.Duration) (go
 
 // effects reset a throttle within its interval, and bring an event.
 func (c *contract) effects(p *suite.Probe) []suite.Script {
-	if !p.Accepts(conformance.OpReset) || !slices.Contains(c.kinds(), Leading) {
+	if !p.Accepts(verb.Reset) || !slices.Contains(c.kinds(), Leading) {
 		return nil
 	}
 	return []suite.Script{{Text: "a reset and an event", Play: func(st *suite.Stage, pause func()) []string {
@@ -161,7 +162,7 @@ func (c *contract) together(p *suite.Probe, edges Edges) (*suite.Violation, stri
 		emit := func(int) { fire() }
 		f := c.spec.New(env, Config{Interval: suite.Wait, Edges: edges, K: k}, emit)
 		call := func(at time.Duration, v int) {
-			f.do(conformance.Step{Op: conformance.OpCall, N: v}, env.Start.Add(at), c.explicit(), emit)
+			f.do(conformance.Step{Op: verb.Call, N: v}, env.Start.Add(at), c.explicit(), emit)
 		}
 		return call, func() { f.release(false) }
 	}
@@ -187,7 +188,7 @@ func (c *contract) panicsWith(p *suite.Probe, tr *Traits) (*suite.Violation, str
 			configs = append(configs, base.With("edges", e.String()).With("busy", "250ms"))
 		}
 	}
-	return edge.Panics(p, configs, []conformance.Op{conformance.OpCall}, tr.PanicPolicy,
+	return edge.Panics(p, configs, []conformance.Op{verb.Call}, tr.PanicPolicy,
 		func(rec *suite.Recording, j suite.Job) *suite.Violation {
 			x := c.Exam(tr, rec, j)
 			if j.Schedule.Config.Busy > 0 {
@@ -211,7 +212,7 @@ func (c *contract) clash(p *suite.Probe, edges Edges) (skip string) {
 	made := func(env conformance.Env) (Funcs, func(i int)) {
 		f := c.spec.New(env, Config{Interval: suite.Wait, Edges: edges}, func(int) {})
 		return f, func(i int) {
-			call, at := conformance.Step{Op: conformance.OpCall, N: i}, env.Start.Add(time.Duration(i))
+			call, at := conformance.Step{Op: verb.Call, N: i}, env.Start.Add(time.Duration(i))
 			f.do(call, at, c.explicit(), func(int) {})
 		}
 	}
@@ -232,7 +233,7 @@ func (c *contract) clash(p *suite.Probe, edges Edges) (skip string) {
 		}
 		return ops
 	})
-	if skip != "" || !p.Accepts(conformance.OpStop) {
+	if skip != "" || !p.Accepts(verb.Stop) {
 		return skip
 	}
 	return p.Clash(func(env conformance.Env) []func(int) {

@@ -8,6 +8,7 @@ import (
 	"github.com/escapement-go/escapement/conformance/internal/edge"
 	"github.com/escapement-go/escapement/conformance/internal/suite"
 	"github.com/escapement-go/escapement/internal/timeline"
+	"github.com/escapement-go/escapement/internal/verb"
 )
 
 // Whoever reads the output of a stream calls emit, so that a reader has gone while that does not
@@ -19,24 +20,24 @@ const gone = 2500 * time.Hour
 
 // readerGone reports whether a schedule is one of a stream whose reader goes.
 func readerGone(s conformance.Schedule) bool {
-	return s.Config.Busy > 0 && suite.Steps(conformance.OpCancel)(suite.Job{Schedule: s})
+	return s.Config.Busy > 0 && suite.Steps(verb.Cancel)(suite.Job{Schedule: s})
 }
 
 // readers are the schedules in which the reader goes with the first item and the context is
 // cancelled when another one is under way, or waits for its time, or none is.
 func (c *contract) readers(s *suite.Suite, e Edges) []suite.Family {
-	if c.explicit() || e == NoEdges || !s.Accepts(conformance.OpCancel) {
+	if c.explicit() || e == NoEdges || !s.Accepts(verb.Cancel) {
 		return nil
 	}
-	steps := []conformance.Step{{Op: conformance.OpCall}}
-	if s.Accepts(conformance.OpFault) {
-		steps = append(steps, conformance.Step{Op: conformance.OpFault})
+	steps := []conformance.Step{{Op: verb.Call}}
+	if s.Accepts(verb.Fault) {
+		steps = append(steps, conformance.Step{Op: verb.Fault})
 	}
 	cfg := base.With("edges", e.String()).With("busy", timeline.Duration(gone)).With("busyruns", "1")
 	items := suite.Numbered(suite.Sequences(cfg, steps, []time.Duration{1, suite.Wait + 1}, 2))
-	all := suite.Ending(items, conformance.OpCancel, []time.Duration{1, suite.Wait * 3 / 2})
+	all := suite.Ending(items, verb.Cancel, []time.Duration{1, suite.Wait * 3 / 2})
 	skip := edge.SlowAfterTrial(s, c.Traits().Reentrancy, all)
-	behind := suite.NumberedCalls(suite.Ending(behindItems(cfg, steps), conformance.OpCancel, []time.Duration{1}))
+	behind := suite.NumberedCalls(suite.Ending(behindItems(cfg, steps), verb.Cancel, []time.Duration{1}))
 	return []suite.Family{
 		{Name: "reader gone " + e.String(), Look: true, Schedules: all, Skip: skip},
 		{Name: "behind a reader gone " + e.String(), Look: true, Schedules: behind, Skip: skip},
@@ -45,7 +46,7 @@ func (c *contract) readers(s *suite.Suite, e Edges) []suite.Family {
 
 // behindItems bring an event when one item is with the reader and another on its way, or due.
 func behindItems(cfg conformance.Config, second []conformance.Step) []conformance.Schedule {
-	const call = conformance.OpCall
+	const call = verb.Call
 	var out []conformance.Schedule
 	for _, s := range second {
 		s.At = suite.Wait + 1
@@ -58,7 +59,7 @@ func behindItems(cfg conformance.Config, second []conformance.Step) []conformanc
 // forsaken reports whether a cancel would leave a call of the spec's own behind, which waits to hand over an
 // event on a channel of its own. Who takes nothing from there any more is right.
 func (r *run) forsaken(s conformance.Step) (yes bool) {
-	if s.Op != conformance.OpCancel || !readerGone(r.Schedule) {
+	if s.Op != verb.Cancel || !readerGone(r.Schedule) {
 		return false
 	}
 	r.Rec.Locked(func(rec *suite.Recording) {
@@ -78,7 +79,7 @@ func (r *run) leaveReader(at time.Duration) {
 // abandoned is TH-CTX where the reader has gone.
 func (x *exam) abandoned() *suite.Violation {
 	senders, _ := x.Detail.([]string)
-	last := x.ended(conformance.OpCancel)
+	last := x.ended(verb.Cancel)
 	if len(senders) == 0 || last == nil {
 		return nil
 	}

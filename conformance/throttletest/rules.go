@@ -8,6 +8,7 @@ import (
 	"github.com/escapement-go/escapement/conformance/internal/edge"
 	"github.com/escapement-go/escapement/conformance/internal/suite"
 	"github.com/escapement-go/escapement/internal/timeline"
+	"github.com/escapement-go/escapement/internal/verb"
 )
 
 // law makes a rule that is broken if the first difference between a run and the model says
@@ -62,7 +63,7 @@ func special(j suite.Job) bool {
 	cfg := j.Schedule.Config
 	return cfg.Busy > 0 || cfg.Inside != "" || cfg.K > 1 || cfg.Edges == NoEdges ||
 		slices.ContainsFunc(j.Schedule.Steps, func(s conformance.Step) bool {
-			other := s.Op != conformance.OpCall && s.Op != conformance.OpReset && s.Op != conformance.OpIdle
+			other := s.Op != verb.Call && s.Op != verb.Reset && s.Op != verb.Idle
 			return other || edge.Key(s) != 0
 		})
 }
@@ -71,7 +72,7 @@ func special(j suite.Job) bool {
 func ordinary(j suite.Job) bool { return !special(j) }
 
 // back selects the runs in which the wall clock is set.
-var back = suite.Steps(conformance.OpWall)
+var back = suite.Steps(verb.Wall)
 
 // several selects the runs of one throttle whose intervals let several events pass.
 func several(j suite.Job) bool {
@@ -108,7 +109,7 @@ func crowding(r suite.Rule[Traits, *exam]) suite.Rule[Traits, *exam] {
 // resets selects the runs that the rule of Reset judges.
 func resets(j suite.Job) bool {
 	alone := !edge.HasKeys(j.Schedule) && !back(j)
-	return alone && j.Schedule.Config.Inside == "" && suite.Has(conformance.OpReset)(j)
+	return alone && j.Schedule.Config.Inside == "" && suite.Has(verb.Reset)(j)
 }
 
 // undeclared is why a rule is skipped that needs an optional choice, "" if it is not
@@ -157,7 +158,7 @@ func (c *contract) Rules() []suite.Rule[Traits, *exam] {
 			func(j suite.Job) bool { return j.Schedule.Config.Edges == NoEdges }),
 		needs(crowding(about(on(law(core, "TH-RESET", "After Reset the next event MUST be emitted, "+
 			"and begin an interval of full length."), Leading), resets)),
-			conformance.OpReset),
+			verb.Reset),
 		c.flushes(law(extended, "TH-FLUSH", "Flush MUST emit a pending event at once, once, and nothing if "+
 			"none is pending. Its emission MUST open an interval, leave the current one running, or end it, "+
 			"as declared; if undeclared, any of these. Later events MUST be emitted within an interval; a "+
@@ -179,8 +180,8 @@ func (c *contract) Rules() []suite.Rule[Traits, *exam] {
 				Text: "After Stop nothing may be emitted for an event that came before it: " +
 					"Stop drops what is pending.",
 			},
-			Ops:   []conformance.Op{conformance.OpStop},
-			About: suite.Has(conformance.OpStop),
+			Ops:   []conformance.Op{verb.Stop},
+			About: suite.Has(verb.Stop),
 			Check: (*exam).stopHolds,
 		},
 		orBack(windows(law(extended, "TH-RATE", "An interval MUST NOT let more than k events pass, counted "+
@@ -189,25 +190,25 @@ func (c *contract) Rules() []suite.Rule[Traits, *exam] {
 			"An event MUST be emitted at once if its interval has fewer than k emissions.")),
 		needs(about(law(extended, "TH-ERR", "An error item MUST be passed on at once and in order, whatever "+
 			"the interval."),
-			suite.Steps(conformance.OpFault)), conformance.OpFault),
+			suite.Steps(verb.Fault)), verb.Fault),
 		needs(about(law(extended, "TH-ERRNEUT", "Errors MUST NOT open an interval, postpone one or count in one."),
-			suite.Steps(conformance.OpFault)), conformance.OpFault),
+			suite.Steps(verb.Fault)), verb.Fault),
 		{
 			Rule: conformance.Rule{ID: "TH-CTX", Level: extended,
 				Text: "When the context is cancelled the output MUST be closed at once, nothing more may be " +
 					"emitted, and no goroutine may keep waiting for a reader that has gone."},
-			Ops:   []conformance.Op{conformance.OpCancel},
-			About: suite.Steps(conformance.OpCancel),
+			Ops:   []conformance.Op{verb.Cancel},
+			About: suite.Steps(verb.Cancel),
 			Check: (*exam).cancelCloses,
 		},
 		{
 			Rule: conformance.Rule{ID: "TH-CLOSE", Level: extended,
 				Text: "When the input ends the output MUST be closed, and pending events treated as declared."},
-			Ops: []conformance.Op{conformance.OpClose},
+			Ops: []conformance.Op{verb.Close},
 			Unless: func(_ *suite.Suite, tr *Traits) string {
 				return undeclared(tr.has(Trailing, LeadingAndTrailing) && tr.CloseFlush == 0, "CloseFlush")
 			},
-			About: suite.Steps(conformance.OpClose),
+			About: suite.Steps(verb.Close),
 			Check: (*exam).endCloses,
 		},
 		{
@@ -396,7 +397,7 @@ func zeroes(r suite.Rule[Traits, *exam]) suite.Rule[Traits, *exam] {
 	r.About = func(j suite.Job) bool {
 		cfg := j.Schedule.Config
 		return cfg.Has("interval") && cfg.Interval == 0 && (ordinary(j) || cfg.Busy > 0 ||
-			cfg.Inside == conformance.OpCall && cfg.K <= 1 && onlyCalls(j))
+			cfg.Inside == verb.Call && cfg.K <= 1 && onlyCalls(j))
 	}
 	r.Check = func(x *exam) *suite.Violation {
 		if cfg := x.Schedule.Config; cfg.Busy > 0 || cfg.Inside != "" || x.Schedule.RacingSteps() > 0 {
@@ -409,7 +410,7 @@ func zeroes(r suite.Rule[Traits, *exam]) suite.Rule[Traits, *exam] {
 
 // onlyCalls selects the runs whose steps are calls.
 func onlyCalls(j suite.Job) bool {
-	return !slices.ContainsFunc(j.Schedule.Steps, func(s conformance.Step) bool { return s.Op != conformance.OpCall })
+	return !slices.ContainsFunc(j.Schedule.Steps, func(s conformance.Step) bool { return s.Op != verb.Call })
 }
 
 // dropped is the rule of what the leading edge alone drops.
@@ -425,9 +426,9 @@ func (c *contract) dropped(r suite.Rule[Traits, *exam]) suite.Rule[Traits, *exam
 func (c *contract) flushes(r suite.Rule[Traits, *exam]) suite.Rule[Traits, *exam] {
 	r.Check = (*exam).flushed
 	r = about(on(r, Trailing, LeadingAndTrailing), func(j suite.Job) bool {
-		return suite.Steps(conformance.OpFlush)(j) && !suite.Steps(conformance.OpStop)(j) && !edge.HasKeys(j.Schedule)
+		return suite.Steps(verb.Flush)(j) && !suite.Steps(verb.Stop)(j) && !edge.HasKeys(j.Schedule)
 	})
-	return needs(r, conformance.OpFlush)
+	return needs(r, verb.Flush)
 }
 
 // calls finds operations that panicked or did not return.

@@ -7,6 +7,7 @@ import (
 	"github.com/escapement-go/escapement/conformance"
 	"github.com/escapement-go/escapement/conformance/internal/edge"
 	"github.com/escapement-go/escapement/conformance/internal/suite"
+	"github.com/escapement-go/escapement/internal/verb"
 )
 
 // beyondKeys are the rules about a single throttle that one for each key may break in the same way.
@@ -15,26 +16,26 @@ var beyondKeys = append(slices.Clone(alone), "TH-RESET", "TH-BUSY", "TH-RATE", "
 // eachKey judges what each key, or each instance, did for itself. What a Stop does, or the end of a
 // stream, rules of their own judge. Flush may be for all keys, or for none that has a name.
 func (x *exam) eachKey() *suite.Violation {
-	if x.has(conformance.OpStop) || x.has(conformance.OpClose) || x.has(conformance.OpCancel) {
+	if x.has(verb.Stop) || x.has(verb.Close) || x.has(verb.Cancel) {
 		return nil
 	}
 	judge := func(own *exam) *suite.Violation {
 		switch {
 		case x.Schedule.Config.Busy > 0:
 			return own.busyBeside(x.Fires)
-		case own.has(conformance.OpFlush):
+		case own.has(verb.Flush):
 			return own.flushed()
 		}
 		return own.difference().Violation
 	}
 	return edge.AllOrNone(func(shared ...conformance.Op) *suite.Violation { return x.ofKeys(judge, shared...) },
-		conformance.OpFlush)
+		verb.Flush)
 }
 
 // ofKeys judges what each key did for itself. Operations that are shared are for each key.
 func (x *exam) ofKeys(judge func(own *exam) *suite.Violation, shared ...conformance.Op) *suite.Violation {
 	for key := 1; key <= edge.LastKey(x.Schedule); key++ {
-		rec := edge.OfKey(x.Recording, key, append(shared, conformance.OpCancel)...) // of the context of all
+		rec := edge.OfKey(x.Recording, key, append(shared, verb.Cancel)...) // of the context of all
 		own := &exam{Recording: rec, traits: x.traits, edges: x.edges, payload: x.payload}
 		if v := judge(own); v != nil {
 			return &suite.Violation{

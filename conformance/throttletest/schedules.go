@@ -9,12 +9,13 @@ import (
 	"github.com/escapement-go/escapement/conformance"
 	"github.com/escapement-go/escapement/conformance/internal/suite"
 	"github.com/escapement-go/escapement/internal/timeline"
+	"github.com/escapement-go/escapement/internal/verb"
 )
 
 // What the schedules are made of.
 var (
-	calls     = []conformance.Step{{Op: conformance.OpCall}}
-	andResets = []conformance.Step{{Op: conformance.OpCall}, {Op: conformance.OpReset}}
+	calls     = []conformance.Step{{Op: verb.Call}}
+	andResets = []conformance.Step{{Op: verb.Call}, {Op: verb.Reset}}
 	base      = suite.Configured("interval", "100ms")
 	grid      = []time.Duration{0, 1, suite.Wait / 2, suite.Wait - 1, suite.Wait, suite.Wait + 1, 5 * suite.Wait / 2}
 )
@@ -40,7 +41,7 @@ func (c *contract) Families(s *suite.Suite) []suite.Family {
 	for _, e := range kinds {
 		out = append(out, c.intervals(s, e)...)
 	}
-	if s.Accepts(conformance.OpReset) && slices.Contains(kinds, Leading) {
+	if s.Accepts(verb.Reset) && slices.Contains(kinds, Leading) {
 		out = append(out, suite.Family{Name: "reset", Schedules: numbered(base.With("edges", "leading"), andResets,
 			[]time.Duration{1, suite.Wait / 2, suite.Wait - 1, suite.Wait + 1}, 4)})
 		out = append(out, c.epochResets()...)
@@ -74,7 +75,7 @@ func (c *contract) intervals(s *suite.Suite, e Edges) []suite.Family {
 		out = append(out, odd)
 	}
 	// What waits for the end of a second interval, or of the first on package time, would be left behind.
-	if s.Accepts(conformance.OpStop) || e == Leading && s.Time != conformance.PackageTime {
+	if s.Accepts(verb.Stop) || e == Leading && s.Time != conformance.PackageTime {
 		cfg := suite.Configured("interval", timeline.Duration(suite.MostHours), "edges", e.String())
 		gaps := []time.Duration{1, suite.Century}
 		out = append(out, suite.Family{Name: "centuries " + e.String(), Schedules: numbered(cfg, calls, gaps, 2)})
@@ -89,7 +90,7 @@ func (c *contract) intervals(s *suite.Suite, e Edges) []suite.Family {
 		skip := cmp.Or(s.Unsettled(), s.Livelocks())
 		out = append(out, suite.Family{Name: "zero " + e.String(), Skip: skip,
 			Schedules: numbered(zero, calls, []time.Duration{0, 1, suite.Wait}, 3)})
-		rows := !c.explicit() && !s.Accepts(conformance.OpFault)
+		rows := !c.explicit() && !s.Accepts(verb.Fault)
 		if e == Leading && c.spec.Traits.Anchor == AnchorStart && rows {
 			out = append(out, suite.Family{Name: "zero in a row", Skip: skip, Schedules: zeroRows(zero)})
 		}
@@ -106,7 +107,7 @@ func (c *contract) intervals(s *suite.Suite, e Edges) []suite.Family {
 
 // zeroRows are events between which no timer gets its turn.
 func zeroRows(cfg conformance.Config) []conformance.Schedule {
-	call := conformance.Step{Op: conformance.OpCall, Racing: true}
+	call := conformance.Step{Op: verb.Call, Racing: true}
 	return suite.NumberedCalls([]conformance.Schedule{suite.Plan(cfg, call, call), suite.Plan(cfg, call, call, call)})
 }
 
@@ -121,9 +122,9 @@ func (c *contract) ages(cfg conformance.Config) []conformance.Schedule {
 	var out []conformance.Schedule
 	for _, silence := range silences {
 		for _, after := range [][]time.Duration{{0, 1}, {0, suite.Wait - 1, suite.Wait, 2*suite.Wait + 1}} {
-			s := suite.Plan(cfg, conformance.Step{Op: conformance.OpCall})
+			s := suite.Plan(cfg, conformance.Step{Op: verb.Call})
 			for _, gap := range after {
-				s.Steps = append(s.Steps, conformance.Step{Op: conformance.OpCall, At: silence + gap})
+				s.Steps = append(s.Steps, conformance.Step{Op: verb.Call, At: silence + gap})
 			}
 			if out = append(out, suite.Plan(cfg, slices.Clone(s.Steps[1:])...)); silence > suite.Wait {
 				out = append(out, s)
@@ -143,10 +144,10 @@ func (c *contract) epochResets() []suite.Family {
 	for _, epoch := range suite.Epochs {
 		cfg := base.With("edges", "leading").With("epoch", epoch)
 		for _, gap := range []time.Duration{1, suite.Wait / 2} {
-			f.Schedules = append(f.Schedules, suite.Plan(cfg, conformance.Step{Op: conformance.OpCall, N: 1},
-				conformance.Step{Op: conformance.OpReset, At: gap},
-				conformance.Step{Op: conformance.OpCall, N: 2, At: gap + 1},
-				conformance.Step{Op: conformance.OpCall, N: 3, At: gap + 2}))
+			f.Schedules = append(f.Schedules, suite.Plan(cfg, conformance.Step{Op: verb.Call, N: 1},
+				conformance.Step{Op: verb.Reset, At: gap},
+				conformance.Step{Op: verb.Call, N: 2, At: gap + 1},
+				conformance.Step{Op: verb.Call, N: 3, At: gap + 2}))
 		}
 	}
 	return []suite.Family{f}
@@ -159,7 +160,7 @@ func crowded(cfg conformance.Config) conformance.Schedule {
 	for i := range 260 / cfg.K {
 		for range cfg.K + 1 {
 			at := time.Duration(i) * (suite.Wait + 10)
-			s.Steps = append(s.Steps, conformance.Step{Op: conformance.OpCall, N: len(s.Steps) + 1, At: at})
+			s.Steps = append(s.Steps, conformance.Step{Op: verb.Call, N: len(s.Steps) + 1, At: at})
 		}
 	}
 	return s
@@ -173,7 +174,7 @@ func sustained(cfg conformance.Config) []conformance.Schedule {
 	} {
 		s := suite.Plan(cfg)
 		for i := range 40 {
-			s.Steps = append(s.Steps, conformance.Step{Op: conformance.OpCall, N: i + 1, At: time.Duration(i) * gap})
+			s.Steps = append(s.Steps, conformance.Step{Op: verb.Call, N: i + 1, At: time.Duration(i) * gap})
 		}
 		out = append(out, s)
 	}
@@ -191,13 +192,13 @@ func (c *contract) severalInInterval(s *suite.Suite, kinds []Edges) []suite.Fami
 		gaps := []time.Duration{0, 1, suite.Wait / 2, suite.Wait - 1, suite.Wait, suite.Wait + 1}
 		several := append(slices.Concat(numbered(cfg, calls, gaps, 4), sustained(cfg), c.ages(cfg)), crowded(cfg))
 		out = append(out, suite.Family{Name: "k " + k, Schedules: several})
-		if s.Accepts(conformance.OpReset) {
+		if s.Accepts(verb.Reset) {
 			out = append(out, suite.Family{Name: "k " + k + " reset",
 				Schedules: numbered(cfg, andResets, []time.Duration{1, suite.Wait / 2, suite.Wait + 1}, 5)})
 		}
-		if s.Accepts(conformance.OpStop) {
+		if s.Accepts(verb.Stop) {
 			out = append(out, suite.Family{Name: "k " + k + " stop", Schedules: suite.Ending(
-				numbered(cfg, calls, []time.Duration{1, suite.Wait + 1}, 3), conformance.OpStop, endings)})
+				numbered(cfg, calls, []time.Duration{1, suite.Wait + 1}, 3), verb.Stop, endings)})
 		}
 	}
 	return out
@@ -211,46 +212,46 @@ var endings = []time.Duration{0, suite.Wait / 2, suite.Wait + 1}
 func (c *contract) ends(s *suite.Suite, e Edges) []suite.Family {
 	cfg := base.With("edges", e.String())
 	var out []suite.Family
-	flushes := s.Accepts(conformance.OpFlush) && e&Trailing != 0
-	if s.Accepts(conformance.OpStop) {
+	flushes := s.Accepts(verb.Flush) && e&Trailing != 0
+	if s.Accepts(verb.Stop) {
 		stops := suite.Ending(numbered(cfg, calls, []time.Duration{1, suite.Wait / 2, suite.Wait + 1}, 3),
-			conformance.OpStop, endings)
+			verb.Stop, endings)
 		if flushes {
-			stops = append(stops, suite.Plan(cfg, conformance.Step{Op: conformance.OpCall, N: 1},
-				conformance.Step{Op: conformance.OpCall, N: 2, At: 1}, conformance.Step{Op: conformance.OpStop, At: 2},
-				conformance.Step{Op: conformance.OpFlush, At: 3}))
+			stops = append(stops, suite.Plan(cfg, conformance.Step{Op: verb.Call, N: 1},
+				conformance.Step{Op: verb.Call, N: 2, At: 1}, conformance.Step{Op: verb.Stop, At: 2},
+				conformance.Step{Op: verb.Flush, At: 3}))
 		}
 		out = append(out, suite.Family{Name: "stop " + e.String(), Look: true, Schedules: stops})
 	}
 	if flushes {
 		ending := suite.Ending(numbered(cfg, calls, []time.Duration{1, suite.Wait / 2, suite.Wait + 1}, 3),
-			conformance.OpFlush, endings)
+			verb.Flush, endings)
 		out = append(out, suite.Family{Name: "flush " + e.String(), Schedules: append(ending, afterFlush(cfg)...)})
 	}
 	switch {
-	case c.explicit() || s.Accepts(conformance.OpFault):
+	case c.explicit() || s.Accepts(verb.Fault):
 	case e&Trailing != 0:
 		racing := intervalEnds(cfg)
 		if flushes {
 			racing = append(racing, flushAtEnd(cfg)...)
 		}
-		if s.Accepts(conformance.OpStop) {
+		if s.Accepts(verb.Stop) {
 			out = append(out, suite.Family{Name: "racing stop " + e.String(), Schedules: stopAtEnd(cfg)})
 		}
 		out = append(out, suite.Family{Name: "racing " + e.String(), Schedules: racing})
-	case e == Leading && s.Accepts(conformance.OpReset):
+	case e == Leading && s.Accepts(verb.Reset):
 		out = append(out, suite.Family{Name: "racing reset", Schedules: resetAtEnd(cfg)})
 	}
-	if s.Accepts(conformance.OpFault) {
+	if s.Accepts(verb.Fault) {
 		out = append(out, suite.Family{Name: "errors " + e.String(), Schedules: suite.Numbered(suite.Sequences(cfg,
-			[]conformance.Step{{Op: conformance.OpCall}, {Op: conformance.OpFault}},
+			[]conformance.Step{{Op: verb.Call}, {Op: verb.Fault}},
 			[]time.Duration{0, 1, suite.Wait / 2, suite.Wait + 1}, 3))})
 	}
-	if s.Accepts(conformance.OpFault) && s.Accepts(conformance.OpClose) {
+	if s.Accepts(verb.Fault) && s.Accepts(verb.Close) {
 		out = append(out, suite.Family{Name: "errors, close " + e.String(),
-			Schedules: suite.Ending(withErrors(cfg), conformance.OpClose, endings)})
+			Schedules: suite.Ending(withErrors(cfg), verb.Close, endings)})
 	}
-	for _, end := range s.Supported(conformance.OpCancel, conformance.OpClose) {
+	for _, end := range s.Supported(verb.Cancel, verb.Close) {
 		out = append(out, suite.Family{Name: string(end) + " " + e.String(), Look: true, Schedules: suite.Ending(
 			numbered(cfg, calls, []time.Duration{1, suite.Wait + 1}, 2), end, endings)})
 	}
@@ -259,7 +260,7 @@ func (c *contract) ends(s *suite.Suite, e Edges) []suite.Family {
 
 // withErrors are two events, with an error after each or both.
 func withErrors(cfg conformance.Config) []conformance.Schedule {
-	const call, fault = conformance.OpCall, conformance.OpFault
+	const call, fault = verb.Call, verb.Fault
 	var out []conformance.Schedule
 	for _, ops := range [][]conformance.Op{{call, call, fault}, {call, fault, call}, {call, fault}} {
 		s := suite.Plan(cfg)
@@ -274,22 +275,22 @@ func withErrors(cfg conformance.Config) []conformance.Schedule {
 // afterFlush lets one or two events follow a flush, which had something to emit or had not.
 func afterFlush(cfg conformance.Config) []conformance.Schedule {
 	var out []conformance.Schedule
-	head := []conformance.Step{{Op: conformance.OpCall}, {Op: conformance.OpCall, At: 1}}
+	head := []conformance.Step{{Op: verb.Call}, {Op: verb.Call, At: 1}}
 	for n := 1; n <= len(head); n++ {
 		for _, gap := range []time.Duration{1, suite.Wait / 2, suite.Wait + 1} {
 			at := suite.Wait/2 + gap
-			after := append(slices.Clone(head[:n]), conformance.Step{Op: conformance.OpFlush, At: suite.Wait / 2},
-				conformance.Step{Op: conformance.OpCall, At: at})
+			after := append(slices.Clone(head[:n]), conformance.Step{Op: verb.Flush, At: suite.Wait / 2},
+				conformance.Step{Op: verb.Call, At: at})
 			for _, last := range []time.Duration{1, suite.Wait - 1, suite.Wait + 1} {
-				then := conformance.Step{Op: conformance.OpCall, At: at + last}
+				then := conformance.Step{Op: verb.Call, At: at + last}
 				out = append(out, suite.Plan(cfg, append(slices.Clone(after), then)...))
 			}
 			out = append(out, suite.Plan(cfg, after...))
 		}
 	}
 	out = append(out, // a flush of nothing, unless on the trailing edge alone
-		suite.Plan(cfg, conformance.Step{Op: conformance.OpFlush}, conformance.Step{Op: conformance.OpCall, At: 1}),
-		suite.Plan(cfg, head[0], conformance.Step{Op: conformance.OpFlush, At: suite.Wait / 2},
-			conformance.Step{Op: conformance.OpCall, At: suite.Wait + 10}))
+		suite.Plan(cfg, conformance.Step{Op: verb.Flush}, conformance.Step{Op: verb.Call, At: 1}),
+		suite.Plan(cfg, head[0], conformance.Step{Op: verb.Flush, At: suite.Wait / 2},
+			conformance.Step{Op: verb.Call, At: suite.Wait + 10}))
 	return suite.NumberedCalls(out)
 }

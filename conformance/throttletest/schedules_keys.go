@@ -8,6 +8,7 @@ import (
 	"github.com/escapement-go/escapement/conformance"
 	"github.com/escapement-go/escapement/conformance/internal/edge"
 	"github.com/escapement-go/escapement/conformance/internal/suite"
+	"github.com/escapement-go/escapement/internal/verb"
 )
 
 // keyed are the schedules of instances, and of keys if there are any.
@@ -30,17 +31,17 @@ func (c *contract) keyed(s *suite.Suite, kinds []Edges) []suite.Family {
 		}
 		return out
 	}
-	apart := short(base, c.built(), conformance.OpReset)
-	if c.built()&Trailing != 0 && s.Accepts(conformance.OpFlush) {
-		steps := []conformance.Step{{Op: conformance.OpCall}, {Op: conformance.OpFlush}}
+	apart := short(base, c.built(), verb.Reset)
+	if c.built()&Trailing != 0 && s.Accepts(verb.Flush) {
+		steps := []conformance.Step{{Op: verb.Call}, {Op: verb.Flush}}
 		all := numbered(base, steps, []time.Duration{1, suite.Wait / 2}, 3)
-		apart = append(apart, edge.Keyed(suite.Having(all, conformance.OpFlush))...)
+		apart = append(apart, edge.Keyed(suite.Having(all, verb.Flush))...)
 	}
 	out := []suite.Family{{Name: suite.Instances, Schedules: apart}}
 	for _, e := range kinds {
 		if cfg := base.With("edges", e.String()); s.Accepts(opKeys) {
 			all := slices.Concat(short(cfg, e, opResetKey), c.crowds(s, cfg), edge.Swept(cfg, suite.Wait))
-			if e&Trailing != 0 && s.Accepts(conformance.OpFlush) {
+			if e&Trailing != 0 && s.Accepts(verb.Flush) {
 				all = append(all, edge.FlushedKeys(cfg, suite.Wait)...)
 			}
 			if e == Leading && c.spec.Traits.Windows != 0 {
@@ -63,7 +64,7 @@ func (c *contract) keyEnds(s *suite.Suite, e Edges) []suite.Family {
 	}
 	var out []suite.Family
 	within := edge.Keyed(numbered(base.With("edges", e.String()), calls, []time.Duration{0, suite.Wait / 2}, 3))
-	for _, end := range s.Supported(conformance.OpStop, conformance.OpCancel, conformance.OpClose) {
+	for _, end := range s.Supported(verb.Stop, verb.Cancel, verb.Close) {
 		out = append(out, suite.Family{Name: "keys " + string(end) + " " + e.String(),
 			Schedules: suite.Ending(within, end, []time.Duration{1})})
 	}
@@ -72,10 +73,10 @@ func (c *contract) keyEnds(s *suite.Suite, e Edges) []suite.Family {
 
 // atOnce are callbacks of two keys that run at the same time and stop the throttle.
 func (c *contract) atOnce(s *suite.Suite, e Edges) []suite.Family {
-	if e == NoEdges || !s.Accepts(opKeys) || !s.Accepts(conformance.OpStop) || c.noSlow(s) != "" {
+	if e == NoEdges || !s.Accepts(opKeys) || !s.Accepts(verb.Stop) || c.noSlow(s) != "" {
 		return nil
 	}
-	cfg := base.With("edges", e.String()).With("busy", "250ms").With("inside", string(conformance.OpStop))
+	cfg := base.With("edges", e.String()).With("busy", "250ms").With("inside", string(verb.Stop))
 	return []suite.Family{{
 		Name:      "keys inside stop " + e.String(),
 		Schedules: edge.Keyed(numbered(cfg, calls, []time.Duration{0, suite.Wait / 2}, 2)),
@@ -85,7 +86,7 @@ func (c *contract) atOnce(s *suite.Suite, e Edges) []suite.Family {
 // withResets are schedules with a reset, up to depth steps long.
 func withResets(cfg conformance.Config, depth int) []conformance.Schedule {
 	all := numbered(cfg, andResets, []time.Duration{1, suite.Wait / 2, suite.Wait + 1}, depth)
-	return suite.Having(all, conformance.OpReset)
+	return suite.Having(all, verb.Reset)
 }
 
 // crowds are the schedules of many keys: those that have come to rest come back, some soon and
@@ -103,7 +104,7 @@ func (c *contract) crowds(s *suite.Suite, cfg conformance.Config) []conformance.
 		}
 	}
 	if cfg.Edges == Leading && s.Accepts(opResetKey) {
-		const reset = conformance.OpReset
+		const reset = verb.Reset
 		out = append(out, edge.Flow(cfg, gap, 400, reset), edge.Ended(cfg, suite.Wait, reset))
 	}
 	if cfg.Edges != NoEdges && c.noSlow(s) == "" {
@@ -115,7 +116,7 @@ func (c *contract) crowds(s *suite.Suite, cfg conformance.Config) []conformance.
 // noSlow is why callbacks that take time are not tried, "" if they are.
 func (c *contract) noSlow(s *suite.Suite) string {
 	re := c.Traits().Reentrancy
-	none := suite.If(!s.Accepts(opEmits) || s.Accepts(conformance.OpFault), "there is no callback")
+	none := suite.If(!s.Accepts(opEmits) || s.Accepts(verb.Fault), "there is no callback")
 	return cmp.Or(none, edge.Slow(s, re), edge.NoReentry(s, re))
 }
 

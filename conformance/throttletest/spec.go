@@ -31,6 +31,7 @@ import (
 	"github.com/escapement-go/escapement/conformance/internal/edge"
 	"github.com/escapement-go/escapement/conformance/internal/inside"
 	"github.com/escapement-go/escapement/conformance/internal/suite"
+	"github.com/escapement-go/escapement/internal/verb"
 )
 
 // What a spec needs from package conformance, which explains it.
@@ -157,7 +158,7 @@ type contract struct {
 // Profile names the contract.
 func (c *contract) Profile() suite.Profile {
 	return suite.Profile{Kind: "throttle", Package: "throttletest", Receivers: true,
-		Anyhow: []conformance.Op{conformance.OpWall}}
+		Anyhow: []conformance.Op{verb.Wall}}
 }
 
 // Unfit refuses specs that cannot be run.
@@ -184,7 +185,7 @@ const (
 )
 
 // withKey are the same operations with a key.
-var withKey = map[conformance.Op]conformance.Op{conformance.OpCall: opKeys, conformance.OpReset: opResetKey}
+var withKey = map[conformance.Op]conformance.Op{verb.Call: opKeys, verb.Reset: opResetKey}
 
 // Learn looks at an instance that is thrown away.
 func (c *contract) Learn(*suite.Suite) map[conformance.Op]bool {
@@ -196,16 +197,16 @@ func (c *contract) Learn(*suite.Suite) map[conformance.Op]bool {
 		calls = f.Call != nil || f.Allow != nil
 	}
 	return map[conformance.Op]bool{
-		conformance.OpCall:   calls,
-		conformance.OpReset:  f.Reset != nil,
-		conformance.OpFlush:  f.Flush != nil,
-		conformance.OpStop:   f.Stop != nil,
-		opDrop:               f.Drop != nil,
-		conformance.OpFault:  f.Fault != nil,
-		conformance.OpClose:  f.Close != nil && f.Closed != nil,
-		conformance.OpCancel: f.Cancel != nil && f.Closed != nil,
-		opKeys:               f.CallKey != nil,
-		opResetKey:           f.ResetKey != nil,
-		opEmits:              !c.explicit() && f.Call != nil,
+		verb.Call:   calls,
+		verb.Reset:  f.Reset != nil,
+		verb.Flush:  f.Flush != nil,
+		verb.Stop:   f.Stop != nil,
+		opDrop:      f.Drop != nil,
+		verb.Fault:  f.Fault != nil,
+		verb.Close:  f.Close != nil && f.Closed != nil,
+		verb.Cancel: f.Cancel != nil && f.Closed != nil,
+		opKeys:      f.CallKey != nil,
+		opResetKey:  f.ResetKey != nil,
+		opEmits:     !c.explicit() && f.Call != nil,
 	}
 }

@@ -9,21 +9,22 @@ import (
 	"github.com/escapement-go/escapement/conformance/internal/edge"
 	"github.com/escapement-go/escapement/conformance/internal/suite"
 	"github.com/escapement-go/escapement/internal/timeline"
+	"github.com/escapement-go/escapement/internal/verb"
 )
 
 // atEnd lets an operation meet the end of an interval that has an event to emit.
 func (c *contract) atEnd(s *suite.Suite, cfg conformance.Config, e Edges) []conformance.Schedule {
-	if c.explicit() || s.Accepts(conformance.OpFault) {
+	if c.explicit() || s.Accepts(verb.Fault) {
 		return nil
 	}
-	ops := s.Supported(conformance.OpCall, conformance.OpStop)
+	ops := s.Supported(verb.Call, verb.Stop)
 	if e == Leading {
-		ops = s.Supported(conformance.OpCall, conformance.OpReset, conformance.OpStop)
+		ops = s.Supported(verb.Call, verb.Reset, verb.Stop)
 	}
 	var out []conformance.Schedule
 	for _, op := range ops {
-		out = append(out, suite.Plan(cfg, conformance.Step{Op: conformance.OpCall},
-			conformance.Step{Op: conformance.OpCall, At: 1}, conformance.Step{Op: op, At: suite.Wait, Racing: true}))
+		out = append(out, suite.Plan(cfg, conformance.Step{Op: verb.Call},
+			conformance.Step{Op: verb.Call, At: 1}, conformance.Step{Op: op, At: suite.Wait, Racing: true}))
 	}
 	return suite.NumberedCalls(append(out, stopsSoon(s, e)...))
 }
@@ -33,10 +34,10 @@ func (c *contract) atEnd(s *suite.Suite, cfg conformance.Config, e Edges) []conf
 func stopsSoon(s *suite.Suite, e Edges) []conformance.Schedule {
 	cfg := suite.Configured("interval", timeline.Duration(edge.Months), "edges", e.String())
 	out := numbered(cfg, calls, []time.Duration{1}, 2)
-	if e&Trailing != 0 && s.Accepts(conformance.OpFlush) {
-		const call = conformance.OpCall
+	if e&Trailing != 0 && s.Accepts(verb.Flush) {
+		const call = verb.Call
 		out = append(out, suite.Plan(cfg, conformance.Step{Op: call}, conformance.Step{Op: call, At: 1},
-			conformance.Step{Op: conformance.OpFlush, At: 2}, conformance.Step{Op: call, At: 3}))
+			conformance.Step{Op: verb.Flush, At: 2}, conformance.Step{Op: call, At: 3}))
 	}
 	if s.Accepts(opKeys) {
 		out = append(out, edge.Keyed(numbered(cfg, calls, []time.Duration{1}, 2))...)
@@ -48,10 +49,10 @@ func stopsSoon(s *suite.Suite, e Edges) []conformance.Schedule {
 // emit, and let another call follow.
 func intervalEnds(cfg conformance.Config) []conformance.Schedule {
 	call := func(n int, at time.Duration) conformance.Step {
-		return conformance.Step{Op: conformance.OpCall, N: n, At: at}
+		return conformance.Step{Op: verb.Call, N: n, At: at}
 	}
 	racing := func(n int) conformance.Step {
-		return conformance.Step{Op: conformance.OpCall, N: n, At: suite.Wait, Racing: true}
+		return conformance.Step{Op: verb.Call, N: n, At: suite.Wait, Racing: true}
 	}
 	var out []conformance.Schedule
 	for _, gap := range []time.Duration{1, suite.Wait / 2, suite.Wait - 1} {
@@ -67,9 +68,9 @@ func intervalEnds(cfg conformance.Config) []conformance.Schedule {
 // stopAtEnd lets a stop race with the end of an interval.
 func stopAtEnd(cfg conformance.Config) (out []conformance.Schedule) {
 	for _, gap := range []time.Duration{1, suite.Wait / 2} {
-		out = append(out, suite.Plan(cfg, conformance.Step{Op: conformance.OpCall, N: 1},
-			conformance.Step{Op: conformance.OpCall, N: 2, At: gap},
-			conformance.Step{Op: conformance.OpStop, At: suite.Wait, Racing: true}))
+		out = append(out, suite.Plan(cfg, conformance.Step{Op: verb.Call, N: 1},
+			conformance.Step{Op: verb.Call, N: 2, At: gap},
+			conformance.Step{Op: verb.Stop, At: suite.Wait, Racing: true}))
 	}
 	return out
 }
@@ -81,10 +82,10 @@ func resetAtEnd(cfg conformance.Config) []conformance.Schedule {
 	for _, next := range []time.Duration{1, suite.Wait / 2, suite.Wait - 1} {
 		for _, racing := range []bool{false, true} {
 			out = append(out, suite.Plan(cfg,
-				conformance.Step{Op: conformance.OpCall, N: 1},
-				conformance.Step{Op: conformance.OpReset, At: suite.Wait, Racing: true},
-				conformance.Step{Op: conformance.OpCall, N: 2, At: suite.Wait, Racing: racing},
-				conformance.Step{Op: conformance.OpCall, N: 3, At: suite.Wait + next}))
+				conformance.Step{Op: verb.Call, N: 1},
+				conformance.Step{Op: verb.Reset, At: suite.Wait, Racing: true},
+				conformance.Step{Op: verb.Call, N: 2, At: suite.Wait, Racing: racing},
+				conformance.Step{Op: verb.Call, N: 3, At: suite.Wait + next}))
 		}
 	}
 	return out
@@ -94,9 +95,9 @@ func resetAtEnd(cfg conformance.Config) []conformance.Schedule {
 // or with an event before or after it, and another event follow.
 func flushAtEnd(cfg conformance.Config) []conformance.Schedule {
 	call := func(at time.Duration, racing bool) conformance.Step {
-		return conformance.Step{Op: conformance.OpCall, At: at, Racing: racing}
+		return conformance.Step{Op: verb.Call, At: at, Racing: racing}
 	}
-	flush := conformance.Step{Op: conformance.OpFlush, At: suite.Wait, Racing: true}
+	flush := conformance.Step{Op: verb.Flush, At: suite.Wait, Racing: true}
 	var out []conformance.Schedule
 	for _, gap := range []time.Duration{1, suite.Wait - 1} {
 		head := []conformance.Step{call(0, false), call(gap, false)}
@@ -117,7 +118,7 @@ func flushAtEnd(cfg conformance.Config) []conformance.Schedule {
 // and the last event is emitted on the trailing edge.
 func (x *exam) certain() *edge.Finding {
 	switch {
-	case x.unfinished() || x.has(conformance.OpFlush):
+	case x.unfinished() || x.has(verb.Flush):
 		return &edge.Finding{}
 	case x.twice():
 		return x.together()
@@ -207,9 +208,9 @@ func (x *exam) order() (events map[int]int, reset int) {
 	events = map[int]int{}
 	for _, d := range x.Done {
 		switch d.Op {
-		case conformance.OpCall:
+		case verb.Call:
 			events[d.N] = d.Began.Seq
-		case conformance.OpReset:
+		case verb.Reset:
 			reset = d.Began.Seq
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/escapement-go/escapement/conformance"
+	"github.com/escapement-go/escapement/conformance/internal/inside"
 )
 
 func TestPage_golden(t *testing.T) {
@@ -112,13 +113,13 @@ func TestDraw(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := &conformance.Picture{
+	p := &inside.Picture{
 		At: 100e6,
-		Lanes: []conformance.Lane{
-			{Name: "call", Marks: []conformance.LaneMark{{At: 0, Text: "1"}, {At: 1, Text: "2"}}},
-			{Name: "want", Marks: []conformance.LaneMark{{At: 100e6 + 1, Text: "a<b"}}},
+		Lanes: []inside.Lane{
+			{Name: "call", Marks: []inside.LaneMark{{At: 0, Text: "1"}, {At: 1, Text: "2"}}},
+			{Name: "want", Marks: []inside.LaneMark{{At: 100e6 + 1, Text: "a<b"}}},
 		},
-		Spans: []conformance.Span{
+		Spans: []inside.Span{
 			{Lane: "call", Text: "1", First: 1, Last: 2}, {Lane: "call", Text: "2", From: 1, To: 1, First: 3, Last: 4},
 			{Lane: "callback", Text: "F2", From: 100e6, To: 350e6, First: 5, Last: 6},
 		},

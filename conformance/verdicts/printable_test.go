@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/escapement-go/escapement/conformance"
+	"github.com/escapement-go/escapement/conformance/internal/inside"
 )
 
 // Nothing that a spec or an implementation says reaches the terminal or the page raw: a name or the text of a panic may
@@ -20,8 +21,8 @@ func TestReports_arePrintable(t *testing.T) {
 	r.Verdicts = []conformance.Verdict{
 		{Rule: "DB-ONE", Level: conformance.Core, Status: conformance.Fail, Reason: "panicked: " + nasty,
 			Text: "DB-ONE: panicked: " + nasty + "\n", Because: nasty, Replay: nasty, Schedule: nasty, Law: nasty,
-			Picture: &conformance.Picture{Lanes: []conformance.Lane{{
-				Name: nasty, Marks: []conformance.LaneMark{{At: 0, Text: nasty}},
+			Picture: &inside.Picture{Lanes: []inside.Lane{{
+				Name: nasty, Marks: []inside.LaneMark{{At: 0, Text: nasty}},
 			}}}},
 		{Rule: "DB-KEY", Level: conformance.Core, Status: conformance.Skip, Reason: nasty},
 	}

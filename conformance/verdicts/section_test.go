@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/escapement-go/escapement/conformance"
+	"github.com/escapement-go/escapement/conformance/internal/inside"
 )
 
 // Where names are equal, the page says what differs; what nothing is counted of has no column, and 0 is not printed.
@@ -44,13 +45,13 @@ func TestDraw_answersBelowRequests(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := &conformance.Picture{
-		Lanes: []conformance.Lane{
-			{Name: "allow", Marks: []conformance.LaneMark{{Text: "1"}, {Text: "2"}}},
-			{Name: "want", Marks: []conformance.LaneMark{{Text: "y"}, {Text: "n"}}},
-			{Name: "got", Marks: []conformance.LaneMark{{Text: "yes, all"}, {Text: "y"}}},
+	p := &inside.Picture{
+		Lanes: []inside.Lane{
+			{Name: "allow", Marks: []inside.LaneMark{{Text: "1"}, {Text: "2"}}},
+			{Name: "want", Marks: []inside.LaneMark{{Text: "y"}, {Text: "n"}}},
+			{Name: "got", Marks: []inside.LaneMark{{Text: "yes, all"}, {Text: "y"}}},
 		},
-		Spans: []conformance.Span{
+		Spans: []inside.Span{
 			{Lane: "allow", Text: "1", First: 1, Last: 2}, {Lane: "allow", Text: "2", First: 3, Last: 4},
 		},
 	}

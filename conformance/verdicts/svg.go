@@ -9,7 +9,9 @@ import (
 	"unicode/utf8"
 
 	"github.com/escapement-go/escapement/conformance"
+	"github.com/escapement-go/escapement/conformance/internal/inside"
 	"github.com/escapement-go/escapement/internal/timeline"
+	"github.com/escapement-go/escapement/internal/verb"
 )
 
 // Sizes of a drawing, in pixels.
@@ -26,7 +28,7 @@ const (
 // drawing is a picture with its layout: one column for each instant, whatever the time
 // between them, and in it one slot for each point of which the order is known.
 type drawing struct {
-	p        *conformance.Picture
+	p        *inside.Picture
 	instants []time.Duration
 	slots    [][]int // the places in the order that each column has
 	left     []float64
@@ -41,8 +43,8 @@ type drawing struct {
 type drawnRow struct {
 	name  string
 	class string
-	marks []conformance.LaneMark
-	spans []conformance.Span
+	marks []inside.LaneMark
+	spans []inside.Span
 	bars  []bar
 }
 
@@ -54,7 +56,7 @@ type bar struct {
 }
 
 // draw returns a picture as SVG. Its ids begin with id.
-func draw(p *conformance.Picture, s conformance.Schedule, id, title, words string) string {
+func draw(p *inside.Picture, s conformance.Schedule, id, title, words string) string {
 	d := &drawing{p: p}
 	d.rows = rowsOf(p, s)
 	d.layOut()
@@ -72,7 +74,7 @@ const callback = "callback"
 
 // rowsOf are the lanes of a picture: the operations, the times that count, the callbacks
 // and what the rule adds.
-func rowsOf(p *conformance.Picture, s conformance.Schedule) []drawnRow {
+func rowsOf(p *inside.Picture, s conformance.Schedule) []drawnRow {
 	var ops, own []drawnRow
 	fires := spansOf(p, callback)
 	shown := len(fires) == 0
@@ -82,7 +84,7 @@ func rowsOf(p *conformance.Picture, s conformance.Schedule) []drawnRow {
 		case l.Name == "got" && sameMarks(l, fires):
 			own = append(own, drawnRow{name: "got", class: "got", spans: fires})
 			shown = true
-		case l.Name == conformance.LaneWindow:
+		case l.Name == inside.LaneWindow:
 			ops = append(ops, drawnRow{name: l.Name, class: "wait", bars: windows(l)})
 		case l.Name == "got" || l.Name == "want":
 			own = append(own, drawnRow{name: l.Name, class: l.Name, marks: l.Marks})
@@ -104,8 +106,8 @@ func rowsOf(p *conformance.Picture, s conformance.Schedule) []drawnRow {
 }
 
 // spansOf are the spans of a lane.
-func spansOf(p *conformance.Picture, lane string) []conformance.Span {
-	var out []conformance.Span
+func spansOf(p *inside.Picture, lane string) []inside.Span {
+	var out []inside.Span
 	for _, s := range p.Spans {
 		if s.Lane == lane {
 			out = append(out, s)
@@ -115,17 +117,17 @@ func spansOf(p *conformance.Picture, lane string) []conformance.Span {
 }
 
 // sameMarks reports whether a lane shows nothing but the starts of spans.
-func sameMarks(l conformance.Lane, spans []conformance.Span) bool {
-	return slices.EqualFunc(l.Marks, spans, func(m conformance.LaneMark, s conformance.Span) bool {
+func sameMarks(l inside.Lane, spans []inside.Span) bool {
+	return slices.EqualFunc(l.Marks, spans, func(m inside.LaneMark, s inside.Span) bool {
 		return m.At == s.From && m.Text == s.Text
 	})
 }
 
 // undone are the marks of steps that were not done, because the run did not get there.
-func undone(l conformance.Lane, spans []conformance.Span) []conformance.LaneMark {
-	var out []conformance.LaneMark
+func undone(l inside.Lane, spans []inside.Span) []inside.LaneMark {
+	var out []inside.LaneMark
 	for _, m := range l.Marks {
-		done := func(s conformance.Span) bool { return s.Text == m.Text }
+		done := func(s inside.Span) bool { return s.Text == m.Text }
 		if !strings.HasSuffix(m.Text, "*") && !slices.ContainsFunc(spans, done) {
 			out = append(out, m)
 		}
@@ -136,13 +138,13 @@ func undone(l conformance.Lane, spans []conformance.Span) []conformance.LaneMark
 // counting are the times that count: the waits of a debouncer's calls, each of which lasts
 // until the next call, or to its end; and the intervals that the emissions of a throttle, or
 // the items that leave a bucket, open.
-func counting(p *conformance.Picture, s conformance.Schedule) (name string, bars []bar) {
+func counting(p *inside.Picture, s conformance.Schedule) (name string, bars []bar) {
 	const most = 8
-	var from []conformance.Span
+	var from []inside.Span
 	var lasts time.Duration
 	switch cfg := s.Config; {
 	case cfg.Has("wait"):
-		name, from, lasts = "wait", spansOf(p, string(conformance.OpCall)), cfg.Wait
+		name, from, lasts = "wait", spansOf(p, string(verb.Call)), cfg.Wait
 	case cfg.Has("interval"):
 		name, from, lasts = "interval", spansOf(p, callback), cfg.Interval
 	}
@@ -161,7 +163,7 @@ func counting(p *conformance.Picture, s conformance.Schedule) (name string, bars
 
 // windows are those of a lane. One that has begun before all else, or ends after it, has only
 // the end that is drawn.
-func windows(l conformance.Lane) []bar {
+func windows(l inside.Lane) []bar {
 	var bars []bar
 	for i, m := range l.Marks {
 		if strings.Contains(m.Text, ")") && len(bars) == 0 {
@@ -240,8 +242,8 @@ func (d *drawing) place(at time.Duration, seq int) {
 }
 
 // brief reports whether nothing came between the start and the end of a span.
-func (d *drawing) brief(s conformance.Span) bool {
-	return s.From == s.To && !slices.ContainsFunc(d.p.Spans, func(o conformance.Span) bool {
+func (d *drawing) brief(s inside.Span) bool {
+	return s.From == s.To && !slices.ContainsFunc(d.p.Spans, func(o inside.Span) bool {
 		return o.First > s.First && o.First < s.Last || o.Last > s.First && o.Last < s.Last
 	})
 }
@@ -345,7 +347,7 @@ func (d *drawing) bar(b bar, mid float64) {
 
 // span draws a call or a callback: a pill where it began, and a bar to its end, which is
 // lower if the one before it is still going on.
-func (d *drawing) span(s conformance.Span, class string, mid float64, over bool) {
+func (d *drawing) span(s inside.Span, class string, mid float64, over bool) {
 	from, ok := d.x(s.From, s.First)
 	if !ok {
 		return

@@ -7,6 +7,7 @@ import (
 
 	"github.com/escapement-go/escapement/conformance"
 	"github.com/escapement-go/escapement/internal/timeline"
+	"github.com/escapement-go/escapement/internal/verb"
 )
 
 // inWords says a schedule in sentences; "" for a text that is none.
@@ -90,35 +91,35 @@ func enumerated(parts []string) string {
 
 // phrases say what a step does: %n and %k are its numbers, %d its duration, %r its rate.
 var phrases = map[conformance.Op]string{
-	conformance.OpCall:     "event %n",
-	conformance.OpFault:    "the error item %n",
-	conformance.OpCancel:   "a cancel",
-	conformance.OpFlush:    "a flush",
-	conformance.OpPending:  "the question whether something is pending",
-	conformance.OpStop:     "a stop",
-	conformance.OpReset:    "a reset",
-	conformance.OpClose:    "the end of the input",
-	conformance.OpWall:     "the wall clock is set by %d",
-	conformance.OpAllow:    "a request for %n, now or not at all",
-	conformance.OpReserve:  "a reservation of %n",
-	conformance.OpWait:     "a wait for %n",
-	conformance.OpTokens:   "the question how many tokens there are",
-	conformance.OpSetLimit: "the rate becomes %r",
-	conformance.OpSetBurst: "the burst becomes %n",
-	conformance.OpPut:      "item %n joins the queue",
-	conformance.OpAcquire:  "request %n waits for its slot",
-	conformance.OpTry:      "request %n, now or not at all",
-	conformance.OpDo:       "request %n comes to its handler",
-	conformance.OpRelease:  "request %n is done",
-	conformance.OpPanic:    "the handler of request %n panics",
-	conformance.OpExit:     "the handler of request %n exits its goroutine",
-	conformance.OpResize:   "the limit becomes %n",
+	verb.Call:     "event %n",
+	verb.Fault:    "the error item %n",
+	verb.Cancel:   "a cancel",
+	verb.Flush:    "a flush",
+	verb.Pending:  "the question whether something is pending",
+	verb.Stop:     "a stop",
+	verb.Reset:    "a reset",
+	verb.Close:    "the end of the input",
+	verb.Wall:     "the wall clock is set by %d",
+	verb.Allow:    "a request for %n, now or not at all",
+	verb.Reserve:  "a reservation of %n",
+	verb.Wait:     "a wait for %n",
+	verb.Tokens:   "the question how many tokens there are",
+	verb.SetLimit: "the rate becomes %r",
+	verb.SetBurst: "the burst becomes %n",
+	verb.Put:      "item %n joins the queue",
+	verb.Acquire:  "request %n waits for its slot",
+	verb.Try:      "request %n, now or not at all",
+	verb.Do:       "request %n comes to its handler",
+	verb.Release:  "request %n is done",
+	verb.Panic:    "the handler of request %n panics",
+	verb.Exit:     "the handler of request %n exits its goroutine",
+	verb.Resize:   "the limit becomes %n",
 }
 
 // stepInWords is a sentence on one step; same says that it comes at the instant of the one
 // before it.
 func stepInWords(s conformance.Step, same bool) string {
-	if s.Op == conformance.OpIdle {
+	if s.Op == verb.Idle {
 		return "Then nothing for " + timeline.Duration(s.D) + "."
 	}
 	phrase, ok := phrases[s.Op]
@@ -128,15 +129,15 @@ func stepInWords(s conformance.Step, same bool) string {
 	}
 	numbers := strings.NewReplacer("%n", fmt.Sprint(s.N), "%d", timeline.Duration(s.D), "%r", s.Rate.String())
 	phrase = numbers.Replace(phrase)
-	if s.Op == conformance.OpCancel && s.N != 0 {
+	if s.Op == verb.Cancel && s.N != 0 {
 		phrase += fmt.Sprintf(" of number %d", s.N)
 	}
-	if (s.Op == conformance.OpFlush || s.Op == conformance.OpReset) && s.N != 0 {
+	if (s.Op == verb.Flush || s.Op == verb.Reset) && s.N != 0 {
 		phrase += fmt.Sprintf(" of key %d", s.N)
 	}
 	arguments := s.Op.Arguments()
 	if ok && strings.ContainsAny(arguments, "kK") && s.K != 0 {
-		phrase += map[bool]string{true: " for key ", false: ", weight "}[s.Op == conformance.OpCall] + fmt.Sprint(s.K)
+		phrase += map[bool]string{true: " for key ", false: ", weight "}[s.Op == verb.Call] + fmt.Sprint(s.K)
 	}
 	if ok && strings.Contains(arguments, "D") && s.D != 0 {
 		phrase += withTimeout(s.D)

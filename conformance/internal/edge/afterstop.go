@@ -6,6 +6,7 @@ import (
 
 	"github.com/escapement-go/escapement/conformance"
 	"github.com/escapement-go/escapement/conformance/internal/suite"
+	"github.com/escapement-go/escapement/internal/verb"
 )
 
 // Months is a wait or an interval that has not ended an hour after a stop.
@@ -14,21 +15,21 @@ const Months = 2500 * time.Hour
 // StopsSoon stops each schedule soon after its last step. If they are schedules of months, a timer
 // that is armed an hour later is none that soon ends by itself. Only an injected clock tells, in a bubble.
 func StopsSoon(s *suite.Suite, all []conformance.Schedule) []conformance.Schedule {
-	if s.Time != conformance.Injected || !s.Bubble || !s.Accepts(conformance.OpStop) {
+	if s.Time != conformance.Injected || !s.Bubble || !s.Accepts(verb.Stop) {
 		return nil
 	}
-	return suite.Ending(all, conformance.OpStop, []time.Duration{suite.Wait / 2})
+	return suite.Ending(all, verb.Stop, []time.Duration{suite.Wait / 2})
 }
 
 // StoppedSoon reports whether a schedule ends with a stop, long before its wait or interval does.
 func StoppedSoon(s conformance.Schedule) bool {
 	n := len(s.Steps)
-	return n > 0 && s.Steps[n-1].Op == conformance.OpStop &&
+	return n > 0 && s.Steps[n-1].Op == verb.Stop &&
 		max(s.Config.Wait, s.Config.MaxWait, s.Config.Interval) >= Months
 }
 
 // StopsAgain reports whether d is a Stop behind another: only a debouncer must take one.
 func StopsAgain(rec *suite.Recording, d conformance.Done) bool {
 	before := func(o conformance.Done) bool { return o.Op == d.Op && o.Began.Seq < d.Began.Seq }
-	return d.Op == conformance.OpStop && slices.ContainsFunc(rec.Done, before)
+	return d.Op == verb.Stop && slices.ContainsFunc(rec.Done, before)
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/escapement-go/escapement/conformance"
 	"github.com/escapement-go/escapement/conformance/internal/suite"
 	"github.com/escapement-go/escapement/internal/timeline"
+	"github.com/escapement-go/escapement/internal/verb"
 )
 
 // Far is later than everything.
@@ -142,7 +143,7 @@ func Missing(want []Fire, i int, got *conformance.Fire) bool {
 func Calls(s conformance.Schedule, from, to time.Duration) int {
 	n := 0
 	for _, st := range s.Steps {
-		if st.Op == conformance.OpCall && st.At > from && st.At <= to {
+		if st.Op == verb.Call && st.At > from && st.At <= to {
 			n++
 		}
 	}

@@ -5,14 +5,15 @@ import (
 
 	"github.com/escapement-go/escapement/conformance"
 	"github.com/escapement-go/escapement/conformance/internal/suite"
+	"github.com/escapement-go/escapement/internal/verb"
 )
 
 // Key is the key of a step, or the number of its instance: 0 if it has none. Keys count from 1.
 func Key(s conformance.Step) int {
 	switch s.Op {
-	case conformance.OpCall, conformance.OpAllow:
+	case verb.Call, verb.Allow:
 		return s.K
-	case conformance.OpCancel, conformance.OpFlush, conformance.OpReset:
+	case verb.Cancel, verb.Flush, verb.Reset:
 		return s.N
 	}
 	return 0
@@ -21,9 +22,9 @@ func Key(s conformance.Step) int {
 // WithKey returns the step with another key, if it can have one.
 func WithKey(s conformance.Step, key int) conformance.Step {
 	switch s.Op {
-	case conformance.OpCall, conformance.OpAllow:
+	case verb.Call, verb.Allow:
 		s.K = key
-	case conformance.OpCancel, conformance.OpFlush, conformance.OpReset:
+	case verb.Cancel, verb.Flush, verb.Reset:
 		s.N = key
 	}
 	return s
@@ -80,7 +81,7 @@ func OfKey(rec *suite.Recording, key int, shared ...conformance.Op) *suite.Recor
 }
 
 // endsAll reports whether an operation without a key ends all keys: a stop, or the end of the input of a stream.
-func endsAll(op conformance.Op) bool { return op == conformance.OpStop || op == conformance.OpClose }
+func endsAll(op conformance.Op) bool { return op == verb.Stop || op == verb.Close }
 
 // Needs is the operation that a step needs: one with a key that the implementation has takes its place. Otherwise the
 // key is the number of an instance.

@@ -8,6 +8,7 @@ import (
 	"github.com/escapement-go/escapement/conformance"
 	"github.com/escapement-go/escapement/conformance/internal/suite"
 	"github.com/escapement-go/escapement/internal/timeline"
+	"github.com/escapement-go/escapement/internal/verb"
 )
 
 // CallsAround are schedules of calls around the deadlines of a wait or interval, which key names, and of two keys if
@@ -15,7 +16,7 @@ import (
 func CallsAround(key string, forKey conformance.Op) func(*suite.Suite) []conformance.Schedule {
 	return func(s *suite.Suite) []conformance.Schedule {
 		cfg := suite.Configured(key, timeline.Duration(suite.Wait))
-		out := suite.Enumerate(cfg, []conformance.Op{conformance.OpCall}, suite.Around(suite.Wait), 3)
+		out := suite.Enumerate(cfg, []conformance.Op{verb.Call}, suite.Around(suite.Wait), 3)
 		if s.Accepts(forKey) {
 			out = append(out, Keyed(out)...)
 		}
@@ -30,7 +31,7 @@ func Payloads(p *suite.Probe, key string, kinds []conformance.Edges) (*suite.Vio
 	var schedules []conformance.Schedule
 	for _, e := range kinds {
 		cfg := suite.Configured(key, timeline.Duration(wait), "edges", e.String())
-		schedules = append(schedules, suite.Enumerate(cfg, []conformance.Op{conformance.OpCall},
+		schedules = append(schedules, suite.Enumerate(cfg, []conformance.Op{verb.Call},
 			[]time.Duration{0, 1, wait / 2, wait - 1, wait + 1}, 3)...)
 	}
 	return suite.Alike(p, schedules)

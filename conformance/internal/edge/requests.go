@@ -9,6 +9,7 @@ import (
 	"github.com/escapement-go/escapement/conformance"
 	"github.com/escapement-go/escapement/conformance/internal/suite"
 	"github.com/escapement-go/escapement/internal/timeline"
+	"github.com/escapement-go/escapement/internal/verb"
 )
 
 // Requests and keys: what the contracts of limiters and quotas share, whose operation is allow.
@@ -16,7 +17,7 @@ import (
 // ForKeys reports whether a schedule has requests for keys.
 func ForKeys(s conformance.Schedule) bool {
 	return slices.ContainsFunc(s.Steps, func(st conformance.Step) bool {
-		return st.Op == conformance.OpAllow && st.K != 0
+		return st.Op == verb.Allow && st.K != 0
 	})
 }
 
@@ -39,7 +40,7 @@ func ComeBack(s conformance.Schedule) bool {
 
 // NeedsKeys is the operation that a step needs: a request for a key needs keys.
 func NeedsKeys(st conformance.Step, keys conformance.Op) conformance.Op {
-	if st.Op == conformance.OpAllow && st.K != 0 {
+	if st.Op == verb.Allow && st.K != 0 {
 		return keys
 	}
 	return st.Op
@@ -48,7 +49,7 @@ func NeedsKeys(st conformance.Step, keys conformance.Op) conformance.Op {
 // EachKey finds what judge finds of one key first. Some operations are for all keys.
 func EachKey(rec *suite.Recording, judge func(own *suite.Recording) *suite.Violation,
 	forAll ...conformance.Op) *suite.Violation {
-	others := func(s conformance.Step) bool { return s.Op != conformance.OpAllow && !slices.Contains(forAll, s.Op) }
+	others := func(s conformance.Step) bool { return s.Op != verb.Allow && !slices.Contains(forAll, s.Op) }
 	if slices.ContainsFunc(rec.Schedule.Steps, others) || suite.GoesBack(rec.Schedule) {
 		return nil // of which key the newest instant is, or for which a limit is, is open
 	}
@@ -86,10 +87,10 @@ func Alone(rec *suite.Recording, again suite.Rerun, forAll ...conformance.Op) *s
 // asked for n.
 func KeyedRequests(cfg conformance.Config, t time.Duration, n int, several bool) []conformance.Schedule {
 	gaps := slices.Compact([]time.Duration{0, t / 2, t})
-	asks := []conformance.Step{{Op: conformance.OpAllow, N: 1}}
+	asks := []conformance.Step{{Op: verb.Allow, N: 1}}
 	out := Keyed(suite.Sequences(cfg, asks, gaps, 4))
 	if several && n > 1 {
-		asks = append(asks, conformance.Step{Op: conformance.OpAllow, N: n})
+		asks = append(asks, conformance.Step{Op: verb.Allow, N: n})
 		out = append(out, Keyed(suite.Sequences(cfg, asks, gaps, 3))...)
 	}
 	out = append(out, neighbours(out)...)
@@ -108,7 +109,7 @@ func TwoKeys(cfg conformance.Config, t time.Duration, n int) conformance.Schedul
 func Ask(at time.Duration, times int, keys ...int) []conformance.Step {
 	var out []conformance.Step
 	for _, key := range keys {
-		st := conformance.Step{Op: conformance.OpAllow, N: 1, K: key, At: at}
+		st := conformance.Step{Op: verb.Allow, N: 1, K: key, At: at}
 		out = append(out, slices.Repeat([]conformance.Step{st}, times)...)
 	}
 	return out
@@ -165,7 +166,7 @@ func requests(first, n int, all ...conformance.Schedule) []conformance.Schedule 
 			if st.At == s.Steps[len(s.Steps)-1].At {
 				times = n
 			}
-			st.Op, st.N = conformance.OpAllow, 1
+			st.Op, st.N = verb.Allow, 1
 			out[i].Steps = append(out[i].Steps, slices.Repeat([]conformance.Step{st}, times)...)
 		}
 	}

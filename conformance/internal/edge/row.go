@@ -11,6 +11,7 @@ import (
 	"github.com/escapement-go/escapement/conformance/internal/suite"
 	"github.com/escapement-go/escapement/internal/goroutine"
 	"github.com/escapement-go/escapement/internal/timeline"
+	"github.com/escapement-go/escapement/internal/verb"
 )
 
 // InARow is a probe of events that one goroutine brings at one instant, each as soon as the one
@@ -42,7 +43,7 @@ func EndedInARow(p *suite.Probe, op conformance.Op, payload conformance.Payload,
 	make func(env conformance.Env, fire func(v int)) (call func(v int), end func() (overtook bool), release func()),
 ) (*suite.Violation, string) {
 	name := string(op)
-	if op == conformance.OpPending {
+	if op == verb.Pending {
 		name = "query"
 	}
 	r := row{make: make, edges: conformance.Trailing, named: named(payload), then: " and a " + name}

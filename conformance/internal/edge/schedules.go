@@ -6,6 +6,7 @@ import (
 
 	"github.com/escapement-go/escapement/conformance"
 	"github.com/escapement-go/escapement/conformance/internal/suite"
+	"github.com/escapement-go/escapement/internal/verb"
 )
 
 // manyKeys is more than the places of a table that a number of keys or instances may share, or
@@ -29,7 +30,7 @@ func ManyKeys(cfg conformance.Config, gaps ...time.Duration) conformance.Schedul
 			if i%2 == 1 {
 				key = manyKeys + 1 - k
 			}
-			s.Steps = append(s.Steps, conformance.Step{Op: conformance.OpCall, N: len(s.Steps) + 1, K: key, At: at})
+			s.Steps = append(s.Steps, conformance.Step{Op: verb.Call, N: len(s.Steps) + 1, K: key, At: at})
 		}
 	}
 	return s
@@ -49,7 +50,7 @@ func ComingBack(cfg conformance.Config, wait time.Duration) conformance.Schedule
 // callEach adds a call with each key from 1 to the last, or with every other one if step is 2.
 func callEach(s *conformance.Schedule, at time.Duration, last, step int) {
 	for k := 1; k <= last; k += step {
-		s.Steps = append(s.Steps, conformance.Step{Op: conformance.OpCall, N: len(s.Steps) + 1, K: k, At: at})
+		s.Steps = append(s.Steps, conformance.Step{Op: verb.Call, N: len(s.Steps) + 1, K: k, At: at})
 	}
 }
 
@@ -70,18 +71,18 @@ func Ended(cfg conformance.Config, wait time.Duration, op conformance.Op) confor
 		}
 	}
 	const half = allKeys / 2
-	each(conformance.OpCall, 0, 1, half)
+	each(verb.Call, 0, 1, half)
 	each(op, 2*wait, 1, half)
-	each(conformance.OpCall, 2*wait, half+1, allKeys)
+	each(verb.Call, 2*wait, half+1, allKeys)
 	each(op, 2*wait+wait/2, half+1, allKeys)
-	each(conformance.OpCall, 3*wait, 1, half)
+	each(verb.Call, 3*wait, 1, half)
 	return s
 }
 
 // EndedDue is a call with a key, op for it at the very instant at which it is due, and then a flow
 // of calls with others.
 func EndedDue(cfg conformance.Config, wait, gap time.Duration, op conformance.Op) conformance.Schedule {
-	s := suite.Plan(cfg, conformance.Step{Op: conformance.OpCall, N: 1, K: 1},
+	s := suite.Plan(cfg, conformance.Step{Op: verb.Call, N: 1, K: 1},
 		conformance.Step{Op: op, N: 1, At: wait, Racing: true})
 	for _, st := range Flow(cfg, gap, 150).Steps {
 		st.N, st.K, st.At = st.N+1, st.K+1, st.At+2*wait
@@ -106,7 +107,7 @@ func Flow(cfg conformance.Config, gap time.Duration, n int, others ...conformanc
 			continue
 		}
 		calls++
-		s.Steps = append(s.Steps, conformance.Step{Op: conformance.OpCall, N: calls, K: key(calls), At: at})
+		s.Steps = append(s.Steps, conformance.Step{Op: verb.Call, N: calls, K: key(calls), At: at})
 	}
 	return s
 }
@@ -136,7 +137,7 @@ func Swept(cfg conformance.Config, wait time.Duration) []conformance.Schedule {
 					steps = append(steps, conformance.Step{K: 1, At: newest + other + back})
 				}
 				for i := range steps {
-					steps[i].Op, steps[i].N = conformance.OpCall, i+1
+					steps[i].Op, steps[i].N = verb.Call, i+1
 				}
 				out = append(out, suite.Plan(cfg, steps...))
 			}
@@ -149,7 +150,7 @@ func Swept(cfg conformance.Config, wait time.Duration) []conformance.Schedule {
 // or nothing.
 func FlushedKeys(cfg conformance.Config, wait time.Duration) []conformance.Schedule {
 	call := func(key int, at time.Duration) conformance.Step {
-		return conformance.Step{Op: conformance.OpCall, K: key, At: at}
+		return conformance.Step{Op: verb.Call, K: key, At: at}
 	}
 	var leading []conformance.Step // so that the next event of each key waits
 	if cfg.Edges&conformance.Leading != 0 {
@@ -161,7 +162,7 @@ func FlushedKeys(cfg conformance.Config, wait time.Duration) []conformance.Sched
 		for _, key := range keys {
 			head = append(head, call(key, 0))
 		}
-		head = append(head, conformance.Step{Op: conformance.OpFlush, At: wait / 2})
+		head = append(head, conformance.Step{Op: verb.Flush, At: wait / 2})
 		for _, next := range []conformance.Step{
 			{}, call(1, wait/2+1), call(2, wait/2+1), call(1, wait+1), call(2, 2*wait),
 		} {

@@ -6,6 +6,7 @@ package suite
 
 import (
 	"github.com/escapement-go/escapement/conformance"
+	"github.com/escapement-go/escapement/internal/twins"
 )
 
 // Contract is one kind of implementation and its laws. T is the type of its traits, E a
@@ -220,5 +221,5 @@ type Remembering interface {
 type Drawing interface {
 	Draw(s *Suite, pick func(label string, n int) int) conformance.Schedule
 	Fits(s *Suite, schedule conformance.Schedule) bool
-	Twins(s *Suite) conformance.Twins
+	Twins(s *Suite) twins.Terms
 }

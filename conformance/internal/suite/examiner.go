@@ -7,6 +7,7 @@ import (
 
 	"github.com/escapement-go/escapement/conformance"
 	"github.com/escapement-go/escapement/conformance/internal/inside"
+	"github.com/escapement-go/escapement/internal/twins"
 )
 
 // examiner is the [conformance.Judge] of a contract.
@@ -49,7 +50,7 @@ func (j *examiner[T, E]) Time() conformance.TimeSource { return j.e.Suite.Time }
 func (j *examiner[T, E]) Accepts(op conformance.Op) bool { return j.e.Suite.Accepts(op) }
 
 // Twins asks the contract.
-func (j *examiner[T, E]) Twins() conformance.Twins { return j.e.c.(Drawing).Twins(j.e.Suite) }
+func (j *examiner[T, E]) Twins() twins.Terms { return j.e.c.(Drawing).Twins(j.e.Suite) }
 
 // Draw draws a schedule.
 func (j *examiner[T, E]) Draw(pick func(label string, n int) int) conformance.Schedule {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/escapement-go/escapement/conformance"
 	"github.com/escapement-go/escapement/internal/timeline"
+	"github.com/escapement-go/escapement/internal/verb"
 )
 
 // link leads to a rule on the page of its contract's package.
@@ -151,7 +152,7 @@ func lanes(v *Violation, others ...Lane) []Lane {
 		ops[i].Marks = append(ops[i].Marks, Mark{s.At, mark})
 	}
 	for _, s := range v.Run.Schedule.Steps {
-		if s.Op != conformance.OpIdle {
+		if s.Op != verb.Idle {
 			add(s, stepMark(s))
 		}
 	}

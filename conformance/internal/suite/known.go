@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/escapement-go/escapement/conformance"
+	"github.com/escapement-go/escapement/internal/verb"
 )
 
 // checkKnown fails the test for entries of KnownFailing that can never match.
@@ -90,7 +91,7 @@ func distance(a, b string) int {
 // lacks says which operation of a schedule the contract or the implementation has not, "" if it has all.
 func (e *engine[T, E]) lacks(s conformance.Schedule) string {
 	for _, st := range s.Steps {
-		if st.Op == conformance.OpIdle || slices.Contains(e.profile.Anyhow, st.Op) {
+		if st.Op == verb.Idle || slices.Contains(e.profile.Anyhow, st.Op) {
 			continue
 		}
 		need := e.needed(st)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/escapement-go/escapement/conformance"
 	"github.com/escapement-go/escapement/conformance/internal/inside"
+	"github.com/escapement-go/escapement/internal/verb"
 )
 
 // bell is a contract of one operation and one law: each call fires at once.
@@ -36,7 +37,7 @@ func (b bell) Learn(*Suite) map[conformance.Op]bool {
 	if b.learn != nil {
 		b.learn()
 	}
-	return map[conformance.Op]bool{conformance.OpCall: true}
+	return map[conformance.Op]bool{verb.Call: true}
 }
 
 func (b bell) Families(*Suite) []Family {

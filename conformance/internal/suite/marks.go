@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/escapement-go/escapement/conformance"
+	"github.com/escapement-go/escapement/conformance/internal/inside"
 	"github.com/escapement-go/escapement/internal/timeline"
 )
 
@@ -77,7 +78,7 @@ var commonSigns = []Sign{
 	{regexp.MustCompile(`^\d*\*$`), anyLane, "* is called inside a callback"},
 	{regexp.MustCompile(`~$`), anyLane, "~ comes just when something is due"},
 	{regexp.MustCompile(`\[$`), "busy", "[ and ) are where a callback begins and ends"},
-	{regexp.MustCompile(`\[|\)`), conformance.LaneWindow, "[ and ) are where a window begins and ends"},
+	{regexp.MustCompile(`\[|\)`), inside.LaneWindow, "[ and ) are where a window begins and ends"},
 }
 
 const anyLane = "any"

@@ -40,10 +40,9 @@ func TestSuite_namesNoContract(t *testing.T) {
 func contractIn(n ast.Node) string {
 	switch n := n.(type) {
 	case *ast.SelectorExpr:
-		driver := []string{"OpIdle", "OpWall"}
+		driver := []string{"Idle", "Wall"}
 		name := n.Sel.Name
-		operation := strings.HasPrefix(name, "Op") && len(name) > 2 && !slices.Contains(driver, name)
-		if operation && isVocabulary(n.X) {
+		if id, ok := n.X.(*ast.Ident); ok && id.Name == "verb" && !slices.Contains(driver, name) {
 			return "the operation " + name
 		}
 	case *ast.Ident:
@@ -69,11 +68,6 @@ func contractIn(n ast.Node) string {
 		}
 	}
 	return ""
-}
-
-func isVocabulary(x ast.Expr) bool {
-	id, ok := x.(*ast.Ident)
-	return ok && id.Name == "conformance"
 }
 
 var (

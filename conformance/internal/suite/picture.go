@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"github.com/escapement-go/escapement/conformance"
+	"github.com/escapement-go/escapement/conformance/internal/inside"
+	"github.com/escapement-go/escapement/internal/verb"
 )
 
 // explain puts the parts of a failure's text into its verdict, for those who draw it.
@@ -33,34 +35,34 @@ func (e *engine[T, E]) assuming(because string) string {
 }
 
 // pictured is the timeline of a violation as data.
-func pictured(v *Violation) *conformance.Picture {
-	p := &conformance.Picture{At: v.At}
+func pictured(v *Violation) *inside.Picture {
+	p := &inside.Picture{At: v.At}
 	if v.Run.Order != conformance.OrderSettled {
 		p.Order = v.Run.Order.String()
 	}
 	for _, l := range lanes(v) {
-		lane := conformance.Lane{Name: l.Name}
+		lane := inside.Lane{Name: l.Name}
 		for _, m := range l.Marks {
-			lane.Marks = append(lane.Marks, conformance.LaneMark(m))
+			lane.Marks = append(lane.Marks, inside.LaneMark(m))
 		}
 		p.Lanes = append(p.Lanes, lane)
 	}
 	for _, d := range v.Run.Done {
-		if d.Op != conformance.OpIdle {
+		if d.Op != verb.Idle {
 			p.Spans = append(p.Spans, between(string(d.Op), stepMark(d.Step), d.Began, d.Ended, d.Inside))
 		}
 	}
 	for _, f := range v.Run.Fires {
 		p.Spans = append(p.Spans, between("callback", FireMark(f.Value), f.Began, f.Ended, false))
 	}
-	slices.SortStableFunc(p.Spans, func(a, b conformance.Span) int { return cmp.Compare(a.First, b.First) })
+	slices.SortStableFunc(p.Spans, func(a, b inside.Span) int { return cmp.Compare(a.First, b.First) })
 	return p
 }
 
 // between makes a span of two points.
-func between(lane, text string, began, ended conformance.Mark, inside bool) conformance.Span {
-	return conformance.Span{
-		Lane: lane, Text: text, Inside: inside,
+func between(lane, text string, began, ended conformance.Mark, within bool) inside.Span {
+	return inside.Span{
+		Lane: lane, Text: text, Inside: within,
 		From: began.At, To: ended.At, First: began.Seq, Last: ended.Seq,
 	}
 }

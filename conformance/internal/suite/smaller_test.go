@@ -9,6 +9,7 @@ import (
 	"github.com/escapement-go/escapement/conformance"
 	"github.com/escapement-go/escapement/conformance/internal/inside"
 	"github.com/escapement-go/escapement/conformance/internal/suite"
+	"github.com/escapement-go/escapement/internal/verb"
 )
 
 // longEcho explores one long schedule.
@@ -18,7 +19,7 @@ func (longEcho) Families(*suite.Suite) []suite.Family {
 	var s conformance.Schedule
 	for i := range 40 {
 		at := time.Duration(i) * time.Minute
-		s.Steps = append(s.Steps, conformance.Step{Op: conformance.OpCall, N: i + 1, At: at})
+		s.Steps = append(s.Steps, conformance.Step{Op: verb.Call, N: i + 1, At: at})
 	}
 	return []suite.Family{{Name: "long", Schedules: []conformance.Schedule{s}}}
 }

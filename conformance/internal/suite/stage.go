@@ -7,6 +7,7 @@ import (
 
 	"github.com/escapement-go/escapement/conformance"
 	"github.com/escapement-go/escapement/fakeclock"
+	"github.com/escapement-go/escapement/internal/verb"
 	"github.com/jonboulle/clockwork"
 )
 
@@ -184,9 +185,9 @@ func (s *Stage) Each(row func(left []conformance.Step) int, do func(st conforman
 		case i == 0 && s.Fresh && first.Racing && first.At == 0:
 			all()
 			s.Settle()
-		case first.Op == conformance.OpIdle:
+		case first.Op == verb.Idle:
 			s.To(first.At)
-		case first.Op == conformance.OpWall:
+		case first.Op == verb.Wall:
 			s.To(first.At)
 			if fake := s.Fake(); fake != nil {
 				fake.SetWall(fake.Now().Add(first.D))

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/escapement-go/escapement/conformance"
+	"github.com/escapement-go/escapement/internal/verb"
 )
 
 // Suite is what a contract may ask of the engine.
@@ -47,7 +48,7 @@ func (s *Suite) Accepts(op conformance.Op) bool { return s.ops[op] }
 
 // runs reports whether a step can be run. To be idle is no operation of the implementation.
 func (s *Suite) runs(st conformance.Step) bool {
-	return st.Op == conformance.OpIdle || s.Accepts(s.needed(st))
+	return st.Op == verb.Idle || s.Accepts(s.needed(st))
 }
 
 // needed is the operation that an implementation needs for a step.

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/escapement-go/escapement/conformance"
+	"github.com/escapement-go/escapement/internal/verb"
 )
 
 // rank is the greater, the less a rule tells where others fail too: what calls that meet, or 200,000
@@ -53,7 +54,7 @@ func corner(cfg conformance.Config) bool {
 // time.
 func oddness(s conformance.Schedule) int {
 	cfg := s.Config
-	special := func(st conformance.Step) bool { return st.K != 0 || st.Op == conformance.OpWall }
+	special := func(st conformance.Step) bool { return st.K != 0 || st.Op == verb.Wall }
 	switch {
 	case min(cfg.Wait, cfg.MaxWait, cfg.Interval, cfg.Timeout) < 0:
 		return 2

@@ -8,6 +8,7 @@ import (
 	"github.com/escapement-go/escapement/conformance"
 	"github.com/escapement-go/escapement/conformance/internal/inside"
 	"github.com/escapement-go/escapement/conformance/internal/suite"
+	"github.com/escapement-go/escapement/internal/verb"
 )
 
 // echo is a contract of one operation and one law: what is called comes back a second
@@ -33,7 +34,7 @@ func (e echo) Table(_ *suite.Suite, t *echoTraits) []suite.Choice {
 func (e echo) Unfit(*suite.Suite) (skip, misuse string) { return "", "" }
 
 func (e echo) Learn(*suite.Suite) map[conformance.Op]bool {
-	return map[conformance.Op]bool{conformance.OpCall: true}
+	return map[conformance.Op]bool{verb.Call: true}
 }
 
 func (e echo) Canary(s *suite.Suite) string {
@@ -48,7 +49,7 @@ func (e echo) Canary(s *suite.Suite) string {
 }
 
 func (e echo) Families(*suite.Suite) []suite.Family {
-	calls, gaps := []conformance.Op{conformance.OpCall}, []time.Duration{1, time.Second}
+	calls, gaps := []conformance.Op{verb.Call}, []time.Duration{1, time.Second}
 	return []suite.Family{{Name: "calls", Schedules: suite.Enumerate(conformance.Config{}, calls, gaps, 2)}}
 }
 

@@ -9,6 +9,7 @@ import (
 
 	"github.com/escapement-go/escapement/conformance"
 	"github.com/escapement-go/escapement/conformance/internal/inside"
+	"github.com/escapement-go/escapement/internal/verb"
 	"github.com/escapement-go/escapement/synctestcompat"
 	"github.com/jonboulle/clockwork"
 )
@@ -50,7 +51,7 @@ func TestUnfinished_leavesItsRulesInconclusive(t *testing.T) {
 			const schedule = "call 1 @0"
 			var calls atomic.Int64 // of runs that are abandoned too
 			b := bell{used: func() { calls.Add(1) }, during: func(st *Stage) {
-				st.Rec.Do(conformance.Step{Op: conformance.OpCall, N: 1}, false, func(*conformance.Done) { tt.hangs() })
+				st.Rec.Do(conformance.Step{Op: verb.Call, N: 1}, false, func(*conformance.Done) { tt.hangs() })
 			}}
 			r := Examine(t, aboutBell(), b, hurried)
 			v, _ := r.Verdict("BL-RING")
@@ -189,7 +190,7 @@ func TestRun_nothingJudged(t *testing.T) {
 func TestLacks_saysWhichOperation(t *testing.T) {
 	e := newEngine(t, aboutBell(), bell{}, inside.Options{})
 	e.prepare()
-	e.ops[conformance.OpFlush] = false
+	e.ops[verb.Flush] = false
 	if why := e.lacks(MustParse("call 1 @0 | flush @0")); !strings.Contains(why, "no flush") {
 		t.Errorf("a schedule with a flush, which is nil: %q", why)
 	}

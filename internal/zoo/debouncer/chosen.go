@@ -7,6 +7,7 @@ import (
 
 	"github.com/escapement-go/escapement/conformance"
 	db "github.com/escapement-go/escapement/conformance/debouncertest"
+	"github.com/escapement-go/escapement/internal/verb"
 )
 
 // choosySpec has the operations that has names.
@@ -19,31 +20,31 @@ func choosySpec(source db.TimeSource, tr db.Traits, ways ways, has map[conforman
 		d := newChoosy(tr, ways, env.Clock, cfg, fire)
 		f := db.Funcs{Call: d.call}
 		switch {
-		case !has[conformance.OpCancel]:
+		case !has[verb.Cancel]:
 		case has[reports] || tr.CancelBarrier == db.CommitBarrier:
 			f.CancelReports = d.cancel
 		default:
 			f.Cancel = func() { d.cancel() }
 		}
-		if has[conformance.OpFlush] {
+		if has[verb.Flush] {
 			f.Flush = d.flush
 		}
-		if has[conformance.OpPending] {
+		if has[verb.Pending] {
 			f.Pending = d.isPending
 		}
-		if has[conformance.OpStop] {
+		if has[verb.Stop] {
 			f.Stop = d.stop
 		}
-		if has[conformance.OpClose] {
+		if has[verb.Close] {
 			f.Close = d.close
 		}
 		if has[keys] {
 			f.CallKey = func(key, v int) { d.of(key).call(v) }
 		}
-		if has[keys] && has[conformance.OpCancel] {
+		if has[keys] && has[verb.Cancel] {
 			f.CancelKey = func(key int) { d.of(key).cancel() }
 		}
-		if has[keys] && has[conformance.OpFlush] {
+		if has[keys] && has[verb.Flush] {
 			f.FlushKey = func(key int) { d.of(key).flush() }
 		}
 		return f
@@ -97,7 +98,7 @@ func chosen(n int) []db.Spec {
 		}
 		has := map[conformance.Op]bool{}
 		for _, op := range []conformance.Op{
-			conformance.OpCancel, conformance.OpFlush, conformance.OpPending, conformance.OpStop, conformance.OpClose,
+			verb.Cancel, verb.Flush, verb.Pending, verb.Stop, verb.Close,
 			keys, reports,
 		} {
 			has[op] = coin()
@@ -119,7 +120,7 @@ func chosen(n int) []db.Spec {
 				tr.ZeroWait = db.ZeroNextTick
 			}
 		}
-		if tr.CancelBarrier == db.FinishBarrier && has[conformance.OpCancel] ||
+		if tr.CancelBarrier == db.FinishBarrier && has[verb.Cancel] ||
 			tr.ZeroWait == db.ZeroSync && tr.Overlap == db.Serial {
 			tr.Reentrancy = db.ReentrancyForbidden
 		}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/escapement-go/escapement/conformance"
 	db "github.com/escapement-go/escapement/conformance/debouncertest"
+	"github.com/escapement-go/escapement/internal/verb"
 	"github.com/escapement-go/escapement/internal/zoo"
 )
 
@@ -63,7 +64,7 @@ func Mutants() []zoo.Mutant {
 	}
 	all = append(all, mutant("stop leaves what is due to a timer, and takes it from it", "DB-STOP", stops))
 	received := plain(func(tr *db.Traits) { tr.Overlap, tr.StaleFire = db.SerialReceiver, db.StaleAllowed })
-	flushes := map[conformance.Op]bool{conformance.OpFlush: true}
+	flushes := map[conformance.Op]bool{verb.Flush: true}
 	all = append(all, mutant(flushesNothing, "DB-FLUSH", choosySpec(db.Injected, received,
 		ways{timersApart: true, callsApart: true, mutant: flushesNothing}, flushes)))
 	serial := plain(func(tr *db.Traits) {
@@ -234,13 +235,13 @@ func Plain() db.Traits {
 
 // Choosing is a correct debouncer on an injected clock that chooses so.
 func Choosing(tr db.Traits) db.Spec {
-	all := map[conformance.Op]bool{conformance.OpCancel: true, conformance.OpFlush: true, conformance.OpPending: true,
-		conformance.OpStop: true, conformance.OpClose: true}
+	all := map[conformance.Op]bool{verb.Cancel: true, verb.Flush: true, verb.Pending: true,
+		verb.Stop: true, verb.Close: true}
 	return choosySpec(db.Injected, tr, ways{}, all)
 }
 
 // TooLate is Choosing for a debouncer that takes back no timer that has expired.
 func TooLate(tr db.Traits) db.Spec {
 	tr.Overlap = db.Parallel
-	return choosySpec(db.Injected, tr, ways{tooLate: true}, map[conformance.Op]bool{conformance.OpStop: true})
+	return choosySpec(db.Injected, tr, ways{tooLate: true}, map[conformance.Op]bool{verb.Stop: true})
 }

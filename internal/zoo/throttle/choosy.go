@@ -10,6 +10,7 @@ import (
 
 	"github.com/escapement-go/escapement/conformance"
 	"github.com/escapement-go/escapement/conformance/throttletest"
+	"github.com/escapement-go/escapement/internal/verb"
 	"github.com/escapement-go/escapement/internal/zoo"
 	"github.com/jonboulle/clockwork"
 )
@@ -354,10 +355,10 @@ func choosySpec(
 			case ways.allows:
 				f.Call, f.Allow = nil, func() bool { return d.allowAt(env.Clock.Now()) }
 			}
-			if has[conformance.OpReset] {
+			if has[verb.Reset] {
 				f.Reset = d.reset
 			}
-			if has[conformance.OpStop] {
+			if has[verb.Stop] {
 				f.Stop = d.stop
 			}
 			if f.Call == nil {
@@ -365,17 +366,17 @@ func choosySpec(
 			}
 			if has[callKeys] {
 				f.CallKey = func(key, v int) { d.of(key).call(v) }
-				if has[conformance.OpReset] {
+				if has[verb.Reset] {
 					f.ResetKey = func(key int) { d.of(key).reset() }
 				}
 			}
-			if has[conformance.OpFault] {
+			if has[verb.Fault] {
 				f.Fault = d.fault
 			}
-			if has[conformance.OpClose] {
+			if has[verb.Close] {
 				f.Close, f.Closed = d.end, d.isClosed
 			}
-			if has[conformance.OpCancel] {
+			if has[verb.Cancel] {
 				f.Cancel, f.Closed = d.cancel, d.isClosed
 			}
 			return f
@@ -415,8 +416,8 @@ func chosen(n int) []throttletest.Spec {
 		}
 		has := map[conformance.Op]bool{}
 		for _, op := range []conformance.Op{
-			conformance.OpReset, conformance.OpStop, conformance.OpClose,
-			conformance.OpCancel, conformance.OpFault, callKeys,
+			verb.Reset, verb.Stop, verb.Close,
+			verb.Cancel, verb.Fault, callKeys,
 		} {
 			has[op] = coin()
 		}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/escapement-go/escapement/conformance"
 	"github.com/escapement-go/escapement/conformance/throttletest"
+	"github.com/escapement-go/escapement/internal/verb"
 	"github.com/jonboulle/clockwork"
 )
 
@@ -128,7 +129,7 @@ func designs(source throttletest.TimeSource) []design {
 			return choosySpec(source, several, ways{}, map[conformance.Op]bool{callKeys: true})
 		}},
 		{"what a reset makes new", func() throttletest.Spec {
-			return choosySpec(source, standing, ways{forgets: true}, map[conformance.Op]bool{conformance.OpReset: true})
+			return choosySpec(source, standing, ways{forgets: true}, map[conformance.Op]bool{verb.Reset: true})
 		}},
 		{"a state machine, twice",
 			spec(twice, func(clock clockwork.Clock, cfg throttletest.Config, emit func(int)) throttletest.Funcs {

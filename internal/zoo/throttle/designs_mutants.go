@@ -5,6 +5,7 @@ import (
 
 	"github.com/escapement-go/escapement/conformance"
 	"github.com/escapement-go/escapement/conformance/throttletest"
+	"github.com/escapement-go/escapement/internal/verb"
 	"github.com/escapement-go/escapement/internal/zoo"
 )
 
@@ -49,10 +50,10 @@ func choosyMutants() []zoo.Mutant {
 	return []zoo.Mutant{
 		mutant(severalFollow, "X-BACK", several),
 		mutant(waitsInVain, "X-BACK", stands),
-		mutant(cancelsOne, "TH-CTX", trailing, conformance.OpCancel, callKeys),
+		mutant(cancelsOne, "TH-CTX", trailing, verb.Cancel, callKeys),
 		mutant(sweepsOldest, "TH-KEY", several, callKeys),
 		mutant(sweepsByAge, "TH-KEY", leading, callKeys),
-		mutant(closedTooSoon, "TH-CLOSE", late, conformance.OpClose),
+		mutant(closedTooSoon, "TH-CLOSE", late, verb.Close),
 	}
 }
 

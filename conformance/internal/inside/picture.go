@@ -1,8 +1,6 @@
-package conformance
+package inside
 
-import (
-	"time"
-)
+import "time"
 
 // Picture is one run as data, for drawing it: the lanes of the timeline that a failure text
 // shows, and what took time. Its fields may change until version 1 of the module.
