@@ -62,14 +62,18 @@ func TestWatcher_tellsAsTheyEnd(t *testing.T) {
 	}
 	w.look(time.Time{})
 	put(t, folder, "1.jsonl", bad)
+	open := bad
+	open.Verdicts = []conformance.Verdict{{Rule: "TRAITS", Status: conformance.Undecided, Text: "TRAITS: undeclared\n"}}
+	put(t, folder, "3.jsonl", open)
 	w.finish()
 	want := "ok      1.2s  good (debouncer, Injected): 1 passed; 7 schedules\n" +
-		"FAIL    1.2s  bad (debouncer, Injected): 1 failed; 7 schedules\n"
+		"FAIL    1.2s  bad (debouncer, Injected): 1 failed; 7 schedules\n" +
+		"open    1.2s  bad (debouncer, Injected): 1 undecided; 7 schedules\n"
 	if out.String() != want {
 		t.Errorf("got\n%swant\n%s", &out, want)
 	}
 	first, _, _ := bytes.Cut(machine.Bytes(), []byte("\n"))
-	if n := strings.Count(machine.String(), "\n"); n != 2 || !json.Valid(first) {
+	if n := strings.Count(machine.String(), "\n"); n != 3 || !json.Valid(first) {
 		t.Errorf("%d lines for machines:\n%s", n, &machine)
 	}
 }

@@ -22,7 +22,7 @@ func initialize(args []string, stdout, stderr io.Writer) int {
 	flags, o := initFlags(stderr)
 	if err := flags.Parse(args); errors.Is(err, flag.ErrHelp) {
 		return 0
-	} else if err != nil || flags.NArg() != 1 || o.out != "" && (o.html != "" || o.writeTraits) {
+	} else if err != nil || flags.NArg() != 1 {
 		if err == nil {
 			flags.Usage()
 		}
@@ -53,7 +53,8 @@ func initFlags(stderr io.Writer) (*flag.FlagSet, *initOptions) {
 	fs.StringVar(&o.contract, "contract", "",
 		"the `package` of the contract, such as limitertest; otherwise it is guessed")
 	fs.StringVar(&o.out, "o", "",
-		"the `file` to write; otherwise conformance_test.go there or here, and it is run")
+		"the `file` to write, which is run only for -html or -write-traits; otherwise conformance_test.go beside the "+
+			"type, or here, and it is run")
 	fs.StringVar(&o.html, "html", "", "write a page on that run to this `file`")
 	fs.BoolVar(&o.writeTraits, "write-traits", false,
 		"insert the observed Traits into the test, also into an existing one")
@@ -74,14 +75,18 @@ func (o *initOptions) write(arg string, stdout, stderr io.Writer) error {
 	t := trial{file: o.out, folder: pkg.folder(), all: all, o: o}
 	if o.out == "" {
 		t.file = filepath.Join(t.folder, "conformance_test.go")
-	}
-	err = create(t.file, all[0].source())
-	if errors.Is(err, fs.ErrExist) && o.writeTraits {
-		return t.again(stdout, stderr)
-	} else if err != nil {
+	} else if t.folder, err = filepath.Abs(filepath.Dir(o.out)); err != nil {
 		return err
 	}
-	if o.out == "" {
+	switch err = create(t.file, all[0].source()); {
+	case errors.Is(err, fs.ErrExist) && o.writeTraits:
+		return t.again(stdout, stderr)
+	case errors.Is(err, fs.ErrExist):
+		return fmt.Errorf("%w: -o writes another file, -write-traits inserts traits into this one", err)
+	case err != nil:
+		return err
+	}
+	if o.out == "" || o.html != "" || o.writeTraits {
 		if err := t.run(stderr); err != nil {
 			return err
 		}

@@ -85,6 +85,21 @@ func withTraits(text []byte, test, traits string) ([]byte, error) {
 	return format.Source(text)
 }
 
+// testsIn matches the tests of a file.
+func testsIn(path string) (pattern string, err error) {
+	f, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.SkipObjectResolution)
+	if err != nil {
+		return "", err
+	}
+	var names []string
+	for _, d := range f.Decls {
+		if fn, ok := d.(*ast.FuncDecl); ok && fn.Recv == nil && strings.HasPrefix(fn.Name.Name, "Test") {
+			names = append(names, fn.Name.Name)
+		}
+	}
+	return "^(" + strings.Join(names, "|") + ")$", nil
+}
+
 // specOf is the spec in a test.
 func specOf(f *ast.File, test string) (*ast.CompositeLit, error) {
 	var specs []*ast.CompositeLit

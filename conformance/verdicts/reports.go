@@ -50,6 +50,13 @@ func (r *report) red() bool {
 	return slices.ContainsFunc(r.Verdicts, func(v conformance.Verdict) bool { return failing(&v) })
 }
 
+// undecided reports whether no rule fails, and something is to be declared or decided.
+func (r *report) undecided() bool {
+	return r.red() && !slices.ContainsFunc(r.Verdicts, func(v conformance.Verdict) bool {
+		return failing(&v) && v.Status != conformance.Undecided
+	})
+}
+
 // causes are what the implementation fails by, each with its rules, then what is to be decided, and then what could not
 // be judged.
 func (r *report) causes() []conformance.Cause {

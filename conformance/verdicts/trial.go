@@ -83,9 +83,12 @@ func (t *trial) finish(j *judged, tests string, stderr io.Writer) error {
 	return writePage(t.o.html, "Verdicts", ordered(j.reports))
 }
 
-// again runs a test that is there, and writes its traits.
+// again runs the tests of a file that is there, and writes their traits.
 func (t *trial) again(stdout, stderr io.Writer) error {
-	const tests = "^TestConformance"
+	tests, err := testsIn(t.file)
+	if err != nil {
+		return err
+	}
 	j, err := t.judge(tests, stderr)
 	if err != nil {
 		return err

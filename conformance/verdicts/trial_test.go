@@ -57,6 +57,20 @@ func TestInit_tries(t *testing.T) {
 			t.Errorf("it refuses what it is made with:\n%s", test)
 		}
 	})
+	t.Run("a second type", func(t *testing.T) {
+		failed.Reset()
+		if code := run([]string{"init", ".NewRing"}, &out, &failed); code == 0 || !strings.Contains(failed.String(), "-o") {
+			t.Errorf("init over a file that is there ends with %d: %s", code, &failed)
+		}
+		for range 2 { // the second time it is there, beside the test of another file
+			if code := run([]string{"init", "-write-traits", "-o", "ring_test.go", ".NewRing"}, &out, &failed); code != 0 {
+				t.Fatalf("init ends with %d: %s", code, &failed)
+			}
+		}
+		if test := read(t, dir, "ring_test.go"); !strings.Contains(test, "Traits: quotatest.Traits{") {
+			t.Errorf("it has no traits:\n%s", test)
+		}
+	})
 	if page := read(t, dir, "page.html"); !strings.Contains(page, "example.com/kept NewRing") {
 		t.Error("the page does not name what was judged")
 	}

@@ -98,9 +98,12 @@ func (w *watcher) finish() {
 // ended is the line of an implementation.
 func (w *watcher) ended(r *report) string {
 	word := w.screen.paint(green, "ok  ")
-	if r.red() {
+	switch {
+	case r.undecided():
+		word = w.screen.paint(red, "open")
+	case r.red():
 		word = w.screen.paint(red, "FAIL")
-	} else if r.Partial != "" {
+	case r.Partial != "":
 		word = "part"
 	}
 	return fmt.Sprintf("%s %6.1fs  %s (%s, %s): %s; %d schedules",

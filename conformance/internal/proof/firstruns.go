@@ -103,8 +103,26 @@ func (f *first) design(t *testing.T, d zoo.Design) {
 			t.Errorf("%s, without traits: %s\n%s", d.Name, v.Rule, v.Text)
 		}
 	}
+	if len(r.Decisions) == 1 { // of several the strict values, which are assumed together, may explain it
+		shows(t, d, r.Decisions[0])
+	}
 	f.decisions += len(asked)
 	f.lines = append(f.lines, fmt.Sprintf("%s: %d: %s", d.Name, len(asked), strings.Join(asked, ", ")))
+}
+
+// shows checks that the replay line of a decision shows what it says.
+func shows(t *testing.T, d zoo.Design, decision conformance.Decision) {
+	t.Helper()
+	if decision.Schedule == "" || decision.Rule == "" || !strings.Contains(decision.Replay, decision.Schedule) {
+		return
+	}
+	t.Setenv("ESCAPEMENT_SCHEDULE", decision.Schedule)
+	defer os.Unsetenv("ESCAPEMENT_SCHEDULE")
+	r := bare(d.Spec).Examine(t, inside.Options{FirstLook: soon, Until: decision.Rule})
+	if v, _ := r.Verdict(decision.Rule); v.Status != conformance.Fail {
+		t.Errorf("%s: the replay of the decision about %s, %s, says of %s: %s %s",
+			d.Name, decision.Trait, decision.Schedule, decision.Rule, v.Status, v.Reason)
+	}
 }
 
 // mutant says how a first run tells of a mutant. If it does not before its author has taken the decisions that are

@@ -5,7 +5,7 @@ import "slices"
 // ask looks for the decision that a broken rule comes to: one that is asked for, or one about a value that was
 // assumed, where a weaker one explains all that the rule finds. It returns nil if there is none.
 func (e *engine[T, E]) ask(r *Rule[T, E], v *Violation) *decision[T, E] {
-	if !e.undeclared || r.Cause {
+	if !e.undeclared || e.replayed || r.Cause {
 		return nil
 	}
 	if v.Run == nil {

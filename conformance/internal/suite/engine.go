@@ -41,6 +41,7 @@ type engine[T, E any] struct {
 	notLeft    string                   // why what was left behind breaks no rule
 	told       bool                     // its stacks have been shown
 	refused    string                   // what the constructor, or the end of a fresh instance, panicked with
+	replayed   bool                     // one schedule is run, of which no decision is asked
 	strange    bool                     // the one schedule that is run is none that the suite tries
 	red        bool                     // a rule fails: what is inconclusive besides is no news
 	left       map[string]int           // schedules left out, by reason
@@ -249,6 +250,7 @@ func (e *engine[T, E]) evaluate() *conformance.Report {
 		return e.canaryFailed(e.panicked())
 	}
 	if text := os.Getenv("ESCAPEMENT_SCHEDULE"); text != "" {
+		e.replayed = true
 		e.adopt()
 		s, err := conformance.ParseSchedule(text)
 		if err != nil {

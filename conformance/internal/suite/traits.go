@@ -219,7 +219,8 @@ func (e *engine[T, E]) settle() (all []settled, seen *T) {
 	return all, seen
 }
 
-// adopt goes on as if what is undeclared, and is not to be decided, had been declared as it was observed.
+// adopt goes on as if what is undeclared, and is not to be decided, had been declared as it was observed. On the replay
+// of a decision the strict value is assumed, so that the schedule shows what refutes it.
 func (e *engine[T, E]) adopt() {
 	if !e.undeclared {
 		return
@@ -232,8 +233,12 @@ func (e *engine[T, E]) adopt() {
 	}
 	t := e.c.Traits()
 	for i := range e.c.Table(e.Suite, t) {
-		if c := e.c.Table(e.Suite, t)[i]; e.settled[i].assumed != 0 && c.Set != nil {
-			c.Set(e.settled[i].assumed)
+		s, value := &e.settled[i], e.settled[i].assumed
+		if e.replayed && s.open() {
+			value = s.strict()
+		}
+		if c := e.c.Table(e.Suite, t)[i]; value != 0 && c.Set != nil {
+			c.Set(value)
 		}
 	}
 	e.c.Declare(t)
