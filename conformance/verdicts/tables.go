@@ -211,6 +211,9 @@ func skips(r *report) []skipped {
 	return out
 }
 
+// whatNext is what to do about decisions.
+const whatNext = "next: for each decision uncomment the value that your documentation says, or mend the code; run again"
+
 // printFailures prints what an implementation fails, as the suite says it: each cause once, with the rules that fail by
 // it.
 func printFailures(w io.Writer, r *report, s screen) {
@@ -230,5 +233,8 @@ func printFailures(w io.Writer, r *report, s screen) {
 			}
 			fmt.Fprintln(w, s.wrap(lead+strings.Join(c.Rules[1:], ", "), "    "))
 		}
+	}
+	if len(r.Decisions) > 0 {
+		fmt.Fprintf(w, "\n%s\n", s.wrap(whatNext, "    "))
 	}
 }

@@ -59,11 +59,13 @@ func TestInit_tries(t *testing.T) {
 	})
 	t.Run("a second type", func(t *testing.T) {
 		failed.Reset()
-		if code := run([]string{"init", ".NewRing"}, &out, &failed); code == 0 || !strings.Contains(failed.String(), "-o") {
+		code := run([]string{"init", ".NewRing"}, &out, &failed)
+		if code == 0 || !strings.Contains(failed.String(), "-o") {
 			t.Errorf("init over a file that is there ends with %d: %s", code, &failed)
 		}
 		for range 2 { // the second time it is there, beside the test of another file
-			if code := run([]string{"init", "-write-traits", "-o", "ring_test.go", ".NewRing"}, &out, &failed); code != 0 {
+			code = run([]string{"init", "-write-traits", "-o", "ring_test.go", ".NewRing"}, &out, &failed)
+			if code != 0 {
 				t.Fatalf("init ends with %d: %s", code, &failed)
 			}
 		}

@@ -30,7 +30,7 @@ func Race[T, E any](use func(p *Probe) (skip string), unless ...func(*Suite, *T)
 					return why
 				}
 			}
-			return WithoutRaceDetector()
+			return ""
 		},
 		Probe: func(p *Probe) (*Violation, string) { return nil, use(p) },
 		Live:  true,

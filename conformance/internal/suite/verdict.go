@@ -68,10 +68,7 @@ func (e *engine[T, E]) conclude(r *Rule[T, E], v *conformance.Verdict, only stri
 		return skip.absent
 	}
 	if r.Live {
-		v.Status, v.Reason = conformance.Skip, only
-		if only == "" {
-			v.Reason = inSubtest
-		}
+		v.Status, v.Reason = conformance.Skip, cmp.Or(only, WithoutRaceDetector(), inSubtest)
 		return false
 	}
 	f := e.found(r.ID)
