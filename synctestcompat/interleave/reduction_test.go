@@ -58,7 +58,7 @@ var operations = map[string]func(w *world) any{
 	"wait": func(w *world) any { w.wg.Wait(); return nil },
 	"lock": func(w *world) any {
 		w.mu.Lock()
-		w.mu.Unlock()
+		defer w.mu.Unlock()
 		return nil
 	},
 	"try": func(w *world) any {
@@ -70,7 +70,7 @@ var operations = map[string]func(w *world) any{
 	},
 	"share": func(w *world) any {
 		w.rw.RLock()
-		w.rw.RUnlock()
+		defer w.rw.RUnlock()
 		return nil
 	},
 }
