@@ -80,7 +80,7 @@ var configKeys = []configKey{
 	durationKey("busy", func(c *Config) *time.Duration { return &c.Busy }),
 	intKey("busyruns", func(c *Config) *int { return &c.BusyRuns }),
 	{"inside", func(c *Config) string { return string(c.Inside) }, func(c *Config, s string) error {
-		if _, ok := operations[Op(s)]; !ok || Op(s) == "idle" {
+		if _, ok := operations[Op(s)]; !ok || Op(s) == idle {
 			return fmt.Errorf("inside=%q: unknown operation", s)
 		}
 		c.Inside = Op(s)

@@ -76,7 +76,7 @@ func parseStep(text string, after time.Duration) (Step, error) {
 		return Step{}, fmt.Errorf("unknown operation %q", fields[0])
 	}
 	args := fields[1:]
-	if step.Op != "idle" {
+	if step.Op != idle {
 		last := len(args) - 1
 		if last < 0 || !strings.HasPrefix(args[last], "@") {
 			return Step{}, fmt.Errorf("want an instant at its end, as in %s @100ms", step.Op)
@@ -89,7 +89,7 @@ func parseStep(text string, after time.Duration) (Step, error) {
 	if err := step.parseArguments(op.arguments, args); err != nil {
 		return Step{}, err
 	}
-	if step.Op == "idle" {
+	if step.Op == idle {
 		if step.D < 0 || after+step.D < after {
 			return Step{}, fmt.Errorf("idle wants a duration >= 0")
 		}

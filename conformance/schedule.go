@@ -101,6 +101,9 @@ type Step struct {
 //	within N [K]       context N is package context's own, to cancel (clock)
 type Op string
 
+// idle is the operation that has no instant of its own.
+const idle Op = "idle"
+
 // operation is a row of the grammar: what a contract with operations of its own adds.
 type operation struct {
 	// arguments are 'n' and 'k' for the numbers, 'd' for the duration, 'r' for the rate; an
@@ -113,7 +116,7 @@ type operation struct {
 }
 
 var operations = map[Op]operation{
-	"idle": {arguments: "d"},
+	idle: {arguments: "d"},
 
 	"call":    {arguments: "nK", second: "key", counts: true},
 	"fault":   {arguments: "n"},
@@ -205,7 +208,7 @@ func (s Step) append(b []byte) []byte {
 		}
 	}
 	switch {
-	case s.Op == "idle":
+	case s.Op == idle:
 	case s.In != 0:
 		b = strconv.AppendInt(append(b, " @f"...), int64(s.In), 10)
 	default:

@@ -274,8 +274,8 @@ type exam struct {
 	*suite.Recording
 	traits  *Traits
 	refuses bool
-	fail    func(why string) // ends the test, as a run cannot be judged
-	reached func(guardsAndOutcomes []string)
+	fail    func(why string)                 // ends the test, as a run cannot be judged
+	reached func(guardsAndOutcomes []string) // nil if nobody asks
 	checked *model.Result[*state]
 }
 
@@ -284,7 +284,7 @@ func (c *contract) Exam(tr *Traits, rec *suite.Recording, j suite.Job) *exam {
 	return &exam{
 		Recording: rec, traits: tr, refuses: c.suite.Accepts(opRefuses),
 		fail:    func(why string) { c.suite.T.Fatalf("conformance: %s cannot be judged: %s", j.Schedule, why) },
-		reached: func(all []string) { c.suite.Reached(j, all) },
+		reached: c.suite.Reached(j),
 	}
 }
 
@@ -325,7 +325,7 @@ func (x *exam) result() *model.Result[*state] {
 			x.fail(r.Failed)
 		}
 		x.checked = &r
-		if len(r.End) > 0 {
+		if x.reached != nil && len(r.End) > 0 {
 			x.reached(append(r.Judged, r.End[0].outcomes()...))
 		}
 	}

@@ -28,4 +28,4 @@ func TestSubsets(t *testing.T) {
 }
 
 // Each two guards and outcomes of the model meet in some run.
-func TestCoverage(t *testing.T) { proof.Coverage(t, batch.Designs(), batch.Mutants(), nil) }
+func TestCoverage(t *testing.T) { proof.Coverage(t, batch.Designs(), batch.Mutants()) }

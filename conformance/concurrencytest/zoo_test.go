@@ -44,5 +44,5 @@ func TestSubsets(t *testing.T) { proof.Subsets(t, concurrency.Designs()) }
 
 // Each two guards and outcomes of the model meet in some run.
 func TestCoverage(t *testing.T) {
-	proof.Coverage(t, concurrency.Designs(), concurrency.Mutants(), nil)
+	proof.Coverage(t, concurrency.Designs(), concurrency.Mutants())
 }

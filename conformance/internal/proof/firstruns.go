@@ -99,7 +99,7 @@ func (f *first) design(t *testing.T, d zoo.Design) {
 	}
 	r := bare(d.Spec).Examine(t, o)
 	for _, v := range r.Verdicts {
-		if v.Status == conformance.Fail && v.Level != conformance.Provisional && v.Rule != TRAITS {
+		if failed(v) {
 			t.Errorf("%s, without traits: %s\n%s", d.Name, v.Rule, v.Text)
 		}
 	}
@@ -187,10 +187,10 @@ func (f *first) run(t *testing.T, m zoo.Mutant, taken []string, o inside.Options
 func tells(r *conformance.Report, rule string) (how string) {
 	how = byNothing
 	for _, v := range r.Verdicts {
-		switch failed := v.Status == conformance.Fail && v.Level != conformance.Provisional && v.Rule != TRAITS; {
-		case failed && v.Rule == rule:
+		switch {
+		case failed(v) && v.Rule == rule:
 			return byItself
-		case failed:
+		case failed(v):
 			how = byOther
 		}
 	}

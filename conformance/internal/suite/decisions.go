@@ -117,7 +117,7 @@ func (e *engine[T, E]) runsFor(s *settled) []job {
 // decide lists the decisions that are asked for: where a weaker value was observed.
 func (e *engine[T, E]) decide() (all []*decision[T, E]) {
 	e.awaits = map[string]string{}
-	seen := e.with("", 0)
+	seen, now := e.with("", 0), e.declaredNow()
 	for i := range e.settled {
 		s := &e.settled[i]
 		if !s.open() {
@@ -135,7 +135,7 @@ func (e *engine[T, E]) decide() (all []*decision[T, E]) {
 			d.value = 0
 		}
 		d.frees = e.freed(strict, seen)
-		for _, id := range e.freed(strict, e.declaredNow()) {
+		for _, id := range e.freed(strict, now) {
 			e.awaits[id] = cmp.Or(e.awaits[id], s.Name)
 		}
 		for _, decided := range []declaration[T, E]{strict, seen} {
@@ -209,12 +209,13 @@ func (e *engine[T, E]) freed(with, without declaration[T, E]) (ids []string) {
 // explains reports whether with other traits a rule is not broken by the run that breaks it, nor by any at hand,
 // and none of these breaks a rule that it does not break as things are.
 func (e *engine[T, E]) explains(r *Rule[T, E], here job, other declaration[T, E]) bool {
-	return e.explainsAll(r, []job{here}, other) && e.explainsAll(r, e.atHand, other) // most are told by the first
+	now := e.declaredNow()
+	return e.explainsAll(r, []job{here}, other, now) && e.explainsAll(r, e.atHand, other, now) // most by the first
 }
 
 // explainsAll is explains for some runs.
-func (e *engine[T, E]) explainsAll(r *Rule[T, E], runs []job, other declaration[T, E]) bool {
-	return e.keeps(r, runs, other) && e.compare(runs, other, e.declaredNow()) == nil
+func (e *engine[T, E]) explainsAll(r *Rule[T, E], runs []job, other, now declaration[T, E]) bool {
+	return e.keeps(r, runs, other) && e.compare(runs, other, now) == nil
 }
 
 // keeps reports whether with other traits a rule is broken by none of some runs.

@@ -140,9 +140,12 @@ func Run[T, E any](t *testing.T, about About, c Contract[T, E]) *conformance.Rep
 
 // fails reports whether a report holds a failure that is one of the test.
 func fails(r *conformance.Report) bool {
-	return slices.ContainsFunc(r.Verdicts, func(v conformance.Verdict) bool {
-		return v.Status == conformance.Fail && v.Level != conformance.Provisional
-	})
+	return slices.ContainsFunc(r.Verdicts, failed)
+}
+
+// failed reports whether a rule fails the test.
+func failed(v conformance.Verdict) bool {
+	return v.Status == conformance.Fail && v.Level != conformance.Provisional
 }
 
 // Examine is Run without subtests: it fails no test.

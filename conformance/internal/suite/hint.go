@@ -51,7 +51,7 @@ func (e *engine[T, E]) survives(r *Rule[T, E], o otherwise) bool {
 		return true
 	}
 	e.fetch()
-	return e.explainsAll(r, e.atHand, e.declared(o))
+	return e.explainsAll(r, e.atHand, e.declared(o), e.declaredNow())
 }
 
 // fetchedOfEach is how many runs of each family are made to judge them with other traits, where none are at hand.

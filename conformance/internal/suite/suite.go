@@ -70,11 +70,12 @@ func (s *Suite) Supported(ops ...conformance.Op) []conformance.Op {
 	return out
 }
 
-// Reached says which guards of a model have judged a run, and what came of it.
-func (s *Suite) Reached(j Job, guardsAndOutcomes []string) {
-	if s.reached != nil {
-		s.reached(j.Family, guardsAndOutcomes)
+// Reached returns what is told which guards of a model have judged a run, and what came of it; nil if nobody asks.
+func (s *Suite) Reached(j Job) (tell func(guardsAndOutcomes []string)) {
+	if s.reached == nil {
+		return nil
 	}
+	return func(all []string) { s.reached(j.Family, all) }
 }
 
 // Twice says that Play is to make a second instance and do everything with it first.

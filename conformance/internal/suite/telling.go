@@ -98,7 +98,7 @@ func telling(r *conformance.Report, rank func(rule string) int) (cause string, a
 	var failing []conformance.Verdict
 	parsed := map[string]conformance.Schedule{}
 	for _, v := range r.Verdicts[2:] {
-		if v.Status == conformance.Fail && v.Level != conformance.Provisional {
+		if failed(v) {
 			failing = append(failing, v)
 			if s, err := conformance.ParseSchedule(v.Schedule); err == nil {
 				parsed[v.Rule] = s
