@@ -139,6 +139,7 @@ var notDrawn = []struct {
 	}},
 	{"it takes four calls or five at the right instants", []string{
 		"DB-MAXNE a fire of the bound ends the burst",
+		"DB-MAXNE a bound on call: a fire of the bound does not clear it",
 		"DB-MAXTAIL a bound on call: drops what follows a fire of the bound",
 	}},
 	{"it takes many calls in an interval, and a reset among them", []string{
