@@ -83,11 +83,13 @@ type Verdict struct {
 	LeftOut int `json:"left_out,omitempty"`
 	// Text is the whole failure text.
 	Text string `json:"text,omitempty"`
-	// Law is the rule in one sentence. Example is the first schedule that the rule judged.
+	// Law is the rule in one sentence. Example is a schedule that it judged: the one that tells
+	// it best, if that was run.
 	Law     string `json:"law,omitempty"`
 	Example string `json:"example,omitempty"`
 	// Because, Replay and Picture are parts of a failure's text: why the wanted behaviour is
-	// expected, the command that runs the schedule alone, and the timeline as data.
+	// expected, the command that runs the schedule alone, and the timeline as data. Of a rule
+	// that holds the picture is that of Example.
 	Because string          `json:"because,omitempty"`
 	Replay  string          `json:"replay,omitempty"`
 	Picture *inside.Picture `json:"picture,omitempty"`

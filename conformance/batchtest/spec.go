@@ -18,6 +18,7 @@
 package batchtest
 
 import (
+	_ "embed"
 	"testing"
 	"time"
 
@@ -27,6 +28,9 @@ import (
 	"github.com/escapement-go/escapement/internal/verb"
 	"github.com/escapement-go/escapement/synctestcompat"
 )
+
+//go:embed RULES.md
+var page string
 
 // What a spec needs from package conformance, which explains it.
 type (
@@ -132,7 +136,7 @@ type contract struct {
 
 // Profile names the contract.
 func (c *contract) Profile() suite.Profile {
-	return suite.Profile{Kind: "batcher", Package: "batchtest", Receivers: true}
+	return suite.Profile{Kind: "batcher", Package: "batchtest", Page: page, Receivers: true}
 }
 
 // Unfit refuses specs that cannot be run.

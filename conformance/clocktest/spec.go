@@ -21,6 +21,7 @@ package clocktest
 import (
 	"cmp"
 	"context"
+	_ "embed"
 	"testing"
 	"time"
 
@@ -31,6 +32,9 @@ import (
 	"github.com/escapement-go/escapement/synctestcompat"
 	"github.com/jonboulle/clockwork"
 )
+
+//go:embed RULES.md
+var page string
 
 // What a spec needs from package conformance, which explains it.
 type (
@@ -179,7 +183,7 @@ func newContract(spec Spec) *contract { return &contract{spec: spec, traits: spe
 
 // Profile names the contract.
 func (c *contract) Profile() suite.Profile {
-	return suite.Profile{Kind: "clock", Package: "clocktest", OwnClock: true}
+	return suite.Profile{Kind: "clock", Package: "clocktest", Page: page, OwnClock: true}
 }
 
 // Lacks says that nothing can wait for the clock.

@@ -25,6 +25,7 @@ package concurrencytest
 import (
 	"cmp"
 	"context"
+	_ "embed"
 	"testing"
 	"time"
 
@@ -34,6 +35,9 @@ import (
 	"github.com/escapement-go/escapement/internal/verb"
 	"github.com/escapement-go/escapement/synctestcompat"
 )
+
+//go:embed RULES.md
+var page string
 
 // What a spec needs from package conformance, which explains it.
 type (
@@ -173,7 +177,7 @@ func newContract(spec Spec) *contract { return &contract{spec: spec, traits: spe
 func (c *contract) Profile() suite.Profile {
 	// Slots may end with a function, and handlers as they are told to.
 	anyhow := []conformance.Op{verb.Release, verb.Panic, verb.Exit}
-	return suite.Profile{Kind: "concurrency", Package: "concurrencytest", Anyhow: anyhow,
+	return suite.Profile{Kind: "concurrency", Package: "concurrencytest", Page: page, Anyhow: anyhow,
 		Asleep: "If a waiter is meant to hold a lock meanwhile, declare " +
 			"concurrencytest.Traits{HoldsLockWhileWaiting: true}: what happens while one waits is judged " +
 			"then."}

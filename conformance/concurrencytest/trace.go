@@ -97,6 +97,22 @@ func (q *request) lies() bool {
 	return false
 }
 
+// Lanes show which requests ran (+) or were rejected (x), and where the epilogue began.
+func (t *trace) Lanes() []suite.Lane {
+	end := suite.Lane{Name: endLane, Marks: []suite.Mark{{At: t.drained.At, Text: "all"}}}
+	got := suite.Lane{Name: "got"}
+	for _, q := range t.requests {
+		sign := "x"
+		if q.admitted {
+			sign = "+"
+		}
+		if q.decided.Seq > 0 {
+			got.Marks = append(got.Marks, suite.Mark{At: q.decided.At, Text: fmt.Sprint(q.id, sign)})
+		}
+	}
+	return []suite.Lane{end, got}
+}
+
 // rejected reports whether request id was rejected while its schedule ran.
 func (t *trace) rejected(id int) bool {
 	return slices.ContainsFunc(t.requests, func(q *request) bool {

@@ -18,6 +18,7 @@
 package debouncertest
 
 import (
+	_ "embed"
 	"testing"
 	"time"
 
@@ -27,6 +28,9 @@ import (
 	"github.com/escapement-go/escapement/conformance/internal/suite"
 	"github.com/escapement-go/escapement/internal/verb"
 )
+
+//go:embed RULES.md
+var page string
 
 // What a spec needs from package conformance, which explains it.
 type (
@@ -148,7 +152,7 @@ type contract struct {
 
 // Profile names the contract.
 func (c *contract) Profile() suite.Profile {
-	return suite.Profile{Kind: "debouncer", Package: "debouncertest", Receivers: true,
+	return suite.Profile{Kind: "debouncer", Package: "debouncertest", Page: page, Receivers: true,
 		Anyhow: []conformance.Op{verb.Wall}}
 }
 

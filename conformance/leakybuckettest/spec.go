@@ -23,6 +23,7 @@
 package leakybuckettest
 
 import (
+	_ "embed"
 	"testing"
 	"time"
 
@@ -31,6 +32,9 @@ import (
 	"github.com/escapement-go/escapement/conformance/internal/suite"
 	"github.com/escapement-go/escapement/internal/verb"
 )
+
+//go:embed RULES.md
+var page string
 
 // What a spec needs from package conformance, which explains it.
 type (
@@ -144,7 +148,8 @@ type contract struct {
 
 // Profile names the contract.
 func (c *contract) Profile() suite.Profile {
-	return suite.Profile{Kind: "leaky bucket", Package: "leakybuckettest", Anyhow: []conformance.Op{verb.Wall},
+	return suite.Profile{Kind: "leaky bucket", Package: "leakybuckettest", Page: page,
+		Anyhow: []conformance.Op{verb.Wall},
 		Asleep: "If a waiter is meant to hold a lock while it sleeps, declare " +
 			"leakybuckettest.Traits{HoldsLockWhileWaiting: true}: then single callers are judged."}
 }

@@ -22,6 +22,7 @@ package limitertest
 import (
 	"cmp"
 	"context"
+	_ "embed"
 	"slices"
 	"testing"
 	"time"
@@ -32,6 +33,9 @@ import (
 	"github.com/escapement-go/escapement/internal/verb"
 	"github.com/escapement-go/escapement/synctestcompat"
 )
+
+//go:embed RULES.md
+var page string
 
 // What a spec needs from package conformance, which explains it.
 type (
@@ -241,7 +245,8 @@ func newContract(spec Spec) *contract {
 
 // Profile names the contract.
 func (c *contract) Profile() suite.Profile {
-	return suite.Profile{Kind: "limiter", Package: "limitertest", Spares: true, Waiting: true, Refusals: true,
+	return suite.Profile{Kind: "limiter", Package: "limitertest", Page: page, Answers: verb.Allow,
+		Spares: true, Waiting: true, Refusals: true,
 		Asleep: "If a wait is meant to hold a lock while it sleeps, declare " +
 			"limitertest.Traits{HoldsLockWhileWaiting: true}: then single calls are judged."}
 }

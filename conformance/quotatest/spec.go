@@ -23,6 +23,7 @@
 package quotatest
 
 import (
+	_ "embed"
 	"testing"
 	"time"
 
@@ -32,6 +33,9 @@ import (
 	"github.com/escapement-go/escapement/internal/verb"
 	"github.com/escapement-go/escapement/synctestcompat"
 )
+
+//go:embed RULES.md
+var page string
 
 // What a spec needs from package conformance, which explains it.
 type (
@@ -176,7 +180,7 @@ type contract struct {
 
 // Profile names the contract.
 func (c *contract) Profile() suite.Profile {
-	return suite.Profile{Kind: "quota", Package: "quotatest", Refusals: true}
+	return suite.Profile{Kind: "quota", Package: "quotatest", Page: page, Answers: verb.Allow, Refusals: true}
 }
 
 // Unfit refuses specs that cannot be run.

@@ -24,6 +24,7 @@
 package throttletest
 
 import (
+	_ "embed"
 	"testing"
 	"time"
 
@@ -33,6 +34,9 @@ import (
 	"github.com/escapement-go/escapement/conformance/internal/suite"
 	"github.com/escapement-go/escapement/internal/verb"
 )
+
+//go:embed RULES.md
+var page string
 
 // What a spec needs from package conformance, which explains it.
 type (
@@ -157,7 +161,7 @@ type contract struct {
 
 // Profile names the contract.
 func (c *contract) Profile() suite.Profile {
-	return suite.Profile{Kind: "throttle", Package: "throttletest", Receivers: true,
+	return suite.Profile{Kind: "throttle", Package: "throttletest", Page: page, Receivers: true,
 		Anyhow: []conformance.Op{verb.Wall}}
 }
 

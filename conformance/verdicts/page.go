@@ -78,6 +78,7 @@ type alsoBroken struct{ ID, Rule, Headline, Law, Replay string }
 type passed struct {
 	Rule, Law, Note, Example string
 	Judged                   int
+	Drawing                  template.HTML
 }
 
 // skippedView is a reason to skip rules.
@@ -110,7 +111,7 @@ func renderPage(title string, all []*report) ([]byte, error) {
 	}
 	ids := &slugs{}
 	for _, reports := range byContract(all) {
-		p.Sections = append(p.Sections, newSection(reports, ids))
+		p.Sections = append(p.Sections, newSection(reports, len(all) <= mostDrawn, ids))
 	}
 	var b bytes.Buffer
 	if err := pageTemplate.Execute(&b, p); err != nil {
@@ -135,8 +136,11 @@ func (s *slugs) of(texts ...string) string {
 	return unique
 }
 
+// mostDrawn is how many implementations a page has at most that also draws the rules that hold: some 60 each.
+const mostDrawn = 5
+
 // newSection is the part of the page on a contract.
-func newSection(reports []*report, ids *slugs) section {
+func newSection(reports []*report, few bool, ids *slugs) section {
 	s := section{Name: reports[0].Contract, ID: ids.of(reports[0].Contract)}
 	for _, rule := range columns(reports) {
 		s.Rules = append(s.Rules, newRule(reports, rule, ids))
@@ -149,7 +153,7 @@ func newSection(reports []*report, ids *slugs) section {
 		s.Counts = append(s.Counts, st.cell)
 	}
 	for _, r := range reports {
-		in := newImpl(r, ids)
+		in := newImpl(r, few, ids)
 		in.Name = distinct(r, reports)
 		s.Impls = append(s.Impls, in)
 		line := tableRow{Name: in.Name, Time: r.Time, Href: "#" + in.ID}
@@ -229,19 +233,22 @@ func newCell(r *report, rule string, in impl) cellView {
 	return c
 }
 
-// newImpl is the part of the page on an implementation.
-func newImpl(r *report, ids *slugs) impl {
+// newImpl is the part of the page on an implementation; where there are few, each rule that holds is drawn, too.
+func newImpl(r *report, few bool, ids *slugs) impl {
 	in := impl{
 		ID: ids.of(r.Contract, r.Name, r.Time), Name: r.Name, Time: r.Time, Package: r.Package, Test: r.Test,
 		Partial: r.Partial, Summary: counted(&r.Report), Traits: r.Traits,
 	}
 	in.Findings = findings(in.ID, r, ids)
 	for _, v := range r.Verdicts {
-		if v.Status == conformance.Pass {
-			in.Passed = append(in.Passed, passed{
-				Rule: v.Rule, Law: v.Law, Note: v.Reason, Judged: v.Judged, Example: v.Example,
-			})
+		if v.Status != conformance.Pass {
+			continue
 		}
+		p := passed{Rule: v.Rule, Law: v.Law, Note: v.Reason, Judged: v.Judged, Example: v.Example}
+		if few && v.Picture != nil {
+			p.Drawing = drawn(v, ids.of(in.ID, v.Rule, "held"))
+		}
+		in.Passed = append(in.Passed, p)
 	}
 	for _, g := range skips(r) {
 		in.Skipped = append(in.Skipped, skippedView{g.reason, strings.Join(g.rules, ", ")})
@@ -329,12 +336,21 @@ func newFinding(owner string, v conformance.Verdict, ids *slugs) finding {
 	if v.Status == conformance.KnownFail {
 		f.Why = v.Reason
 	}
-	if p := v.Picture; p != nil {
-		f.Order = p.Order
-		s, _ := conformance.ParseSchedule(v.Schedule)
-		f.Drawing = template.HTML(draw(p, s, f.ID, v.Rule+": "+f.Headline, f.Words))
+	if v.Picture != nil {
+		f.Order = v.Picture.Order
+		f.Drawing = drawn(v, f.ID)
 	}
 	return f
+}
+
+// drawn is the picture of a verdict.
+func drawn(v conformance.Verdict, id string) template.HTML {
+	text, title := v.Schedule, v.Rule+": "+headline(v)
+	if v.Status == conformance.Pass {
+		text, title = v.Example, v.Rule+" holds"
+	}
+	s, _ := conformance.ParseSchedule(text)
+	return template.HTML(draw(v.Picture, s, id, title, inWords(text)))
 }
 
 // headline is what happened and what should have.

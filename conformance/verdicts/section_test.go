@@ -20,7 +20,7 @@ func TestNewSection(t *testing.T) {
 	again.Test = "TestConformance_again"
 	s := newSection([]*report{
 		{Report: injected}, {Report: packageTime}, {Report: other}, {Report: again},
-	}, &slugs{})
+	}, false, &slugs{})
 	var names, counts []string
 	for _, row := range s.Rows {
 		names = append(names, row.Name)

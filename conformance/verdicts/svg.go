@@ -182,7 +182,7 @@ func windows(l inside.Lane) []bar {
 
 // layOut finds the columns and how wide they must be.
 func (d *drawing) layOut() {
-	at := []time.Duration{d.p.At}
+	at := []time.Duration{max(0, d.p.At)}
 	for _, r := range d.rows {
 		for _, m := range r.marks {
 			at = append(at, m.At)

@@ -11,7 +11,7 @@ type Picture struct {
 	Lanes []Lane `json:"lanes"`
 	// Spans are the calls and the callbacks, in the order in which they began.
 	Spans []Span `json:"spans,omitempty"`
-	// At is the instant of the first difference.
+	// At is the instant of the first difference, negative if there is none.
 	At time.Duration `json:"at"`
 }
 

@@ -27,7 +27,7 @@ func FirstRuns(t *testing.T, designs []zoo.Design, mutants []zoo.Mutant) {
 	t.Helper()
 	synctestcompat.Require(t)
 	f := &first{steps: recordedSteps(t)}
-	everyDesign, everyMutant := prove.Number(16, 16, 8, 1), prove.Number(16, 16, 1, 1)
+	everyDesign, everyMutant := prove.Number(160, 160, 8, 1), prove.Number(160, 160, 1, 1)
 	if *update {
 		everyDesign, everyMutant = 1, 1
 	}

@@ -46,6 +46,10 @@ type Profile struct {
 	Kind string
 	// Package is the package of its spec, for literals that are to be pasted.
 	Package string
+	// Page is RULES.md: the schedule below a rule is the one that tells it best.
+	Page string
+	// Answers is the operation that is answered at once, with yes or no.
+	Answers conformance.Op
 	// Spares says that an implementation without some of the operations can still pass as
 	// a whole: rules about operations that it lacks are not counted.
 	Spares bool

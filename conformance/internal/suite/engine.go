@@ -55,6 +55,7 @@ type engine[T, E any] struct {
 	decisions  []*decision[T, E]
 	awaits     map[string]string // the trait to decide on before a rule is in force
 
+	best      map[string]string               // the schedules that tell rules best
 	otherwise map[otherwise]declaration[T, E] // what would be declared, made as it is asked for
 }
 
@@ -82,7 +83,7 @@ func newEngine[T, E any](t *testing.T, about About, c Contract[T, E], o inside.O
 		e.about.Name = o.Name
 	}
 	e.options.Shallow = o.Shallow || testing.Short() && o.Keep == nil
-	e.rules = linked(c)
+	e.rules, e.best = linked(c), best(e.profile.Page)
 	e.traits = c.Traits()
 	abandonBubbles(o.FirstLook > 0)
 	return e
@@ -389,14 +390,18 @@ func (e *engine[T, E]) judge(active []*Rule[T, E], j Job, rec *Recording) {
 	}
 	e.keepAtHand(j, rec)
 	x := e.c.Exam(e.traits, rec, j)
+	text := ""
+	if len(j.Schedule.Steps) <= mostTelling {
+		text = j.Schedule.String()
+	}
 	var broken []breach[T, E]
 	for _, r := range active {
 		if !r.about(j) || !r.sees(x) {
 			continue
 		}
 		f := e.found(r.ID)
-		if f.judged++; f.judged == 1 {
-			f.example = j.Schedule.String()
+		if f.judged++; f.judged == 1 || text != "" && e.best[r.ID] == text {
+			f.example = rec
 		}
 		if v := e.check(r, x); v != nil {
 			broken = append(broken, breach[T, E]{r, v})

@@ -9,7 +9,7 @@ import (
 // finding is what was found about one rule.
 type finding struct {
 	judged  int
-	example string     // the first schedule that was judged
+	example *Recording // of the schedule that tells the rule best, or else the first that was judged
 	worst   *Violation // with the smallest schedule
 	family  string
 	kinds   map[string]*Violation // those with the smallest schedule of each kind

@@ -61,6 +61,22 @@ func (r *Recording) busy() []Lane {
 	return []Lane{lane}
 }
 
+// Shown is a detail of a recording that knows what came of its requests.
+type Shown interface {
+	Lanes() []Lane
+}
+
+// shown is a run that keeps a rule, for its picture: what came of its requests, if anything did.
+func (e *engine[T, E]) shown(rec *Recording) *Violation {
+	v := &Violation{Run: rec, At: -1}
+	if d, ok := rec.Detail.(Shown); ok {
+		v.Lanes = d.Lanes()
+	} else if got := Answers(e.profile.Answers)(rec); got != nil {
+		v.Lanes = []Lane{{Name: "got", Marks: got}}
+	}
+	return v
+}
+
 // Sign is a mark that a timeline explains where it occurs.
 type Sign struct {
 	Like  *regexp.Regexp // the marks that it is

@@ -59,6 +59,22 @@ func pictured(v *Violation) *inside.Picture {
 	return p
 }
 
+// mostTelling is how many steps the schedules have that tell rules best.
+const mostTelling = 12
+
+// best are the schedules below the rules on the page of a contract.
+func best(page string) map[string]string {
+	all := map[string]string{}
+	for _, section := range strings.Split(page, "\n## ")[1:] {
+		id, text, _ := strings.Cut(section, "\n")
+		lines := strings.Split(strings.TrimSpace(text), "\n")
+		if n := len(lines); n > 1 && lines[n-1] == "```" {
+			all[id] = lines[n-2]
+		}
+	}
+	return all
+}
+
 // between makes a span of two points.
 func between(lane, text string, began, ended conformance.Mark, within bool) inside.Span {
 	return inside.Span{

@@ -36,6 +36,9 @@ func (e *engine[T, E]) report(only string) *conformance.Report {
 			e.conclude(&e.rules[i], v, only)
 		}
 		e.applyKnown(&e.rules[i], v)
+		if v.Status == conformance.Pass && v.Example != "" {
+			v.Picture = pictured(e.shown(e.found(v.Rule).example))
+		}
 	}
 	if only == "" {
 		r.Verdicts[1], r.Decisions = e.checkTraits()
@@ -83,10 +86,7 @@ func (e *engine[T, E]) conclude(r *Rule[T, E], v *conformance.Verdict, only stri
 			return false
 		}
 	}
-	v.Judged, v.LeftOut, v.Example = f.judged, 0, f.example
-	for _, n := range f.left {
-		v.LeftOut += n
-	}
+	e.count(f, v)
 	switch {
 	case f.worst != nil:
 		e.fail(r, f, v)
@@ -109,6 +109,17 @@ func (e *engine[T, E]) conclude(r *Rule[T, E], v *conformance.Verdict, only stri
 		v.Reason = fmt.Sprintf("%d judged, %d left out: %s", v.Judged, v.LeftOut, mostOften(f.left))
 	}
 	return false
+}
+
+// count says how many runs a rule saw, and names one of them.
+func (e *engine[T, E]) count(f *finding, v *conformance.Verdict) {
+	v.Judged, v.LeftOut = f.judged, 0
+	for _, n := range f.left {
+		v.LeftOut += n
+	}
+	if f.example != nil {
+		v.Example = f.example.Schedule.String()
+	}
 }
 
 // fail sets the verdict on a rule that is broken.
