@@ -72,7 +72,7 @@ func withTraits(text []byte, test, traits string) ([]byte, error) {
 		kv, ok := e.(*ast.KeyValueExpr)
 		if key, isName := kv.Key.(*ast.Ident); ok && isName && key.Name == "Traits" {
 			from, to = files.Position(kv.Pos()).Offset, files.Position(kv.End()).Offset
-			traits = strings.TrimSuffix(traits, ",")
+			traits = strings.TrimSuffix(commentedAs(traits, string(text[from:to])), ",")
 		}
 	}
 	if from == to {
@@ -83,6 +83,25 @@ func withTraits(text []byte, test, traits string) ([]byte, error) {
 		text = bytes.Replace(text, []byte("import ("), []byte("import (\n\"time\""), 1)
 	}
 	return format.Source(text)
+}
+
+// commentedAs is a literal whose lines have the comments that they have in an older one.
+func commentedAs(traits, older string) string {
+	comments := map[string]string{}
+	for line := range strings.Lines(older) {
+		name, rest, _ := strings.Cut(strings.TrimSpace(line), ":")
+		if _, comment, ok := strings.Cut(rest, ", // "); ok {
+			comments[name] = strings.TrimSpace(comment)
+		}
+	}
+	lines := strings.Split(traits, "\n")
+	for i, line := range lines {
+		name, _, _ := strings.Cut(strings.TrimSpace(line), ":")
+		if comment := comments[name]; comment != "" && !strings.Contains(line, "//") {
+			lines[i] += " // " + comment
+		}
+	}
+	return strings.Join(lines, "\n")
 }
 
 // testsIn matches the tests of a file.

@@ -52,11 +52,11 @@ type cellView struct{ Text, Class, Href string }
 
 // impl is an implementation below the table.
 type impl struct {
-	ID, Name, Time, Package, Test, Partial, Summary string
-	Traits                                          []string
-	Findings                                        []finding
-	Passed                                          []passed
-	Skipped                                         []skippedView
+	ID, Name, Time, Package, Test, Partial, Summary, Next string
+	Traits                                                []string
+	Findings                                              []finding
+	Passed                                                []passed
+	Skipped                                               []skippedView
 }
 
 // finding is a rule that was broken, or that could not be judged.
@@ -237,7 +237,7 @@ func newCell(r *report, rule string, in impl) cellView {
 func newImpl(r *report, few bool, ids *slugs) impl {
 	in := impl{
 		ID: ids.of(r.Contract, r.Name, r.Time), Name: r.Name, Time: r.Time, Package: r.Package, Test: r.Test,
-		Partial: r.Partial, Summary: counted(&r.Report), Traits: r.Traits,
+		Partial: r.Partial, Summary: counted(&r.Report), Traits: r.Traits, Next: whatNext(r),
 	}
 	in.Findings = findings(in.ID, r, ids)
 	for _, v := range r.Verdicts {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"io"
+	"path/filepath"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -211,8 +212,18 @@ func skips(r *report) []skipped {
 	return out
 }
 
-// whatNext is what to do about decisions.
-const whatNext = "next: for each decision uncomment the value that your documentation says, or mend the code; run again"
+// whatNext is what to do about decisions, "" if none is open.
+func whatNext(r *report) string {
+	if len(r.Decisions) == 0 {
+		return ""
+	}
+	where := ""
+	if r.File != "" {
+		where = fmt.Sprintf(" in %s:%d", filepath.Base(r.File), r.Line)
+	}
+	return "next: for each decision uncomment" + where + " the value that your documentation says, " +
+		"or mend the code; run again"
+}
 
 // printFailures prints what an implementation fails, as the suite says it: each cause once, with the rules that fail by
 // it.
@@ -234,7 +245,7 @@ func printFailures(w io.Writer, r *report, s screen) {
 			fmt.Fprintln(w, s.wrap(lead+strings.Join(c.Rules[1:], ", "), "    "))
 		}
 	}
-	if len(r.Decisions) > 0 {
-		fmt.Fprintf(w, "\n%s\n", s.wrap(whatNext, "    "))
+	if next := whatNext(r); next != "" {
+		fmt.Fprintf(w, "\n%s\n", s.wrap(next, "    "))
 	}
 }

@@ -150,3 +150,13 @@ func TestInit_notComplete(t *testing.T) {
 		t.Errorf("it does not compile: %s", text)
 	}
 }
+
+// Comments that a literal has stay when it is written again.
+func TestCommentedAs(t *testing.T) {
+	const older = "Traits: x.Traits{\n\tTie:   x.FireFirst, // observed: it fires\n\t\tFull: true,\n\t}"
+	got := commentedAs("Traits: x.Traits{\n\tTie: x.FireFirst,\n\tFull: true,\n\tWait: x.Zero, // new\n},", older)
+	want := "Traits: x.Traits{\n\tTie: x.FireFirst, // observed: it fires\n\tFull: true,\n\tWait: x.Zero, // new\n},"
+	if got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}

@@ -13,8 +13,9 @@ import (
 type undeclared struct {
 	pkg       string
 	fields    strings.Builder // of the literal
-	below     strings.Builder // the decisions, and what was built and not shown
-	pasted    bool            // a field is to be pasted that is not declared
+	below     strings.Builder // the decisions
+	unseen    strings.Builder // what was built and not shown
+	pasted    []string        // the fields that are to be pasted and are not declared
 	open      []string        // choices that nothing tells
 	decisions []conformance.Decision
 }
@@ -31,7 +32,7 @@ func (e *engine[T, E]) undecided() (reason, text string, decisions []conformance
 		u.field(s)
 		if s.Shown != nil && s.Declared == 0 {
 			if why := s.Shown(); why != "" {
-				fmt.Fprintf(&u.below, "\n%s: %s\n", s.Name, why)
+				fmt.Fprintf(&u.unseen, "\n%s: %s\n", s.Name, why)
 				if tell := e.options.Unseen; tell != nil {
 					tell(s.Name)
 				}
@@ -41,13 +42,16 @@ func (e *engine[T, E]) undecided() (reason, text string, decisions []conformance
 	reason = u.reason()
 	var b strings.Builder
 	fmt.Fprintf(&b, "TRAITS: %s\n", reason)
-	if u.pasted || len(u.open) > 0 {
+	if len(u.pasted)+len(u.open) > 0 {
 		b.WriteString("Correct implementations differ in these choices.\n" +
 			"These values held in every run, or were observed where no value is stricter:\n" +
 			"check that each is what you mean, and paste them.\n\n")
 		fmt.Fprintf(&b, "\tTraits: %s.Traits{\n%s\t},\n", u.pkg, u.fields.String())
 	}
 	b.WriteString(u.below.String())
+	if u.unseen.Len() > 0 {
+		b.WriteString("\nNot seen in any run:\n" + u.unseen.String())
+	}
 	if why := e.other(); why != "" {
 		fmt.Fprintf(&b, "\n%s\n", why)
 	}
@@ -57,8 +61,12 @@ func (e *engine[T, E]) undecided() (reason, text string, decisions []conformance
 // reason says what is undeclared in a line.
 func (u *undeclared) reason() string {
 	var why, names []string
-	if u.pasted || len(u.open) > 0 {
+	const named = 3
+	switch n := len(u.pasted); {
+	case n > named || n == 0 && len(u.open) > 0:
 		why = append(why, "undeclared")
+	case n > 0:
+		why = append(why, "undeclared: "+strings.Join(u.pasted, ", "))
 	}
 	for _, d := range u.decisions {
 		names = append(names, d.Trait)
@@ -83,12 +91,14 @@ func (u *undeclared) field(s *settled) {
 		}
 		fmt.Fprintf(&u.fields, "\t\t%s%s: %s,%s\n", comment, s.Name, s.literal(value, u.pkg), note)
 	}
-	u.pasted = u.pasted || s.Declared == 0 && s.assumed != 0
+	if s.Declared == 0 && s.assumed != 0 {
+		u.pasted = append(u.pasted, s.Name)
+	}
 	switch {
 	case s.Declared != 0:
 		line("", s.Declared, "")
 	case s.assumed != 0 && s.seen == 0:
-		line("", s.assumed, "nothing refutes it: "+s.means(s.assumed))
+		line("", s.assumed, "no run refuted it: "+s.means(s.assumed))
 	case s.assumed != 0:
 		line("", s.assumed, strings.TrimSuffix("observed: "+s.means(s.assumed), ": "))
 	case s.pointless():
