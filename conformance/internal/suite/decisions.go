@@ -134,6 +134,10 @@ func (e *engine[T, E]) decide() (all []*decision[T, E]) {
 		if d.clash != nil && !e.breaks([]string{d.clash.rule.ID}) {
 			d.value = 0
 		}
+		if e.optional && d.value == 0 {
+			s.seen, s.assumed = 0, 0
+			continue
+		}
 		d.frees = e.freed(strict, seen)
 		for _, id := range e.freed(strict, now) {
 			e.awaits[id] = cmp.Or(e.awaits[id], s.Name)

@@ -226,7 +226,7 @@ func (e *engine[T, E]) prepare() {
 	}
 	e.traits = e.c.Traits()
 	e.choices = e.c.Table(e.Suite, e.traits)
-	e.undeclared = slices.ContainsFunc(e.choices, Choice.missing)
+	e.undeclared, e.optional = slices.ContainsFunc(e.choices, Choice.missing), false
 	e.chosen = declared(e.choices)
 }
 

@@ -36,6 +36,7 @@ type Suite struct {
 	twice         bool                        // each run uses a second instance beside the one that is judged
 	single        bool                        // see Single
 	undeclared    bool                        // see Undeclared
+	optional      bool                        // what is undeclared need not be declared
 	attempted     func(j Job, rec *Recording) // is told what is tried, where that is to be known
 	explored      int                         // interleavings
 	unexplored    map[string]string           // why there are none, by rule
@@ -90,7 +91,7 @@ func (s *Suite) Reentrant() bool { return !s.cannotReenter }
 
 // Undeclared reports whether a choice is undeclared that everybody must declare. What can be
 // opted out of is not judged until then, as TRAITS prints the opt-outs with the other choices.
-func (s *Suite) Undeclared() bool { return s.undeclared }
+func (s *Suite) Undeclared() bool { return s.undeclared && !s.optional }
 
 // Unsettled is why the suite cannot wait for what a timer of no duration starts, "" if it
 // can.

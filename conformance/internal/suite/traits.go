@@ -127,6 +127,11 @@ func Always() bool { return false }
 // missing reports whether the choice must be declared, and is not.
 func (c Choice) missing() bool { return c.Declared == 0 && !c.needless() }
 
+// left reports whether the choice need not be declared, is not, and can be observed.
+func (c Choice) left() bool {
+	return c.Declared == 0 && c.optional() && c.Observe != nil && c.strict() != 0
+}
+
 // named reports whether a value can be written.
 func (c Choice) named(value int) bool {
 	return value > 0 && (c.Literal != nil || value <= len(c.Values))
@@ -222,10 +227,14 @@ func (e *engine[T, E]) settle() (all []settled, seen *T) {
 // adopt goes on as if what is undeclared, and is not to be decided, had been declared as it was observed. On the replay
 // of a decision the strict value is assumed, so that the schedule shows what refutes it.
 func (e *engine[T, E]) adopt() {
-	if !e.undeclared {
+	if !e.undeclared && !slices.ContainsFunc(e.choices, Choice.left) {
 		return
 	}
-	e.settled, _ = e.settle()
+	if e.settled, _ = e.settle(); !e.undeclared && !e.excuses() {
+		e.settled = nil
+		return
+	}
+	e.optional, e.undeclared = !e.undeclared, true
 	if tell := e.options.Settled; tell != nil {
 		for i := range e.settled {
 			tell(e.settled[i].told())
@@ -246,6 +255,23 @@ func (e *engine[T, E]) adopt() {
 	e.traits = e.c.Traits()
 	e.choices = e.c.Table(e.Suite, e.traits)
 	e.otherwise = nil
+}
+
+// excuses reports whether a choice that need not be declared, and is not, excuses what was observed: then its author is
+// asked for it, too, if a value explains it. Others stay as they are: what they would excuse breaks a rule.
+func (e *engine[T, E]) excuses() (any bool) {
+	for i := range e.settled {
+		s := &e.settled[i]
+		if !s.open() {
+			continue
+		}
+		if s.strict() != 0 && e.compare(e.runsFor(s), e.with(s.Name, s.strict()), e.with(s.Name, 0)) != nil {
+			any = true
+		} else {
+			s.seen, s.assumed = 0, 0
+		}
+	}
+	return any
 }
 
 // list tells of the choices of the contract.
@@ -353,7 +379,9 @@ func (e *engine[T, E]) checkTraits() (v conformance.Verdict, decisions []conform
 	if !e.undeclared {
 		return v, nil
 	}
-	v.Status = conformance.Undecided
-	v.Reason, v.Text, decisions = e.undecided()
+	reason, text, decisions := e.undecided()
+	if !e.optional || len(decisions) > 0 {
+		v.Status, v.Reason, v.Text = conformance.Undecided, reason, text
+	}
 	return v, decisions
 }

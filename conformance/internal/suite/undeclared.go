@@ -39,6 +39,9 @@ func (e *engine[T, E]) undecided() (reason, text string, decisions []conformance
 			}
 		}
 	}
+	if e.optional {
+		u.pasted, u.open = nil, nil // which nobody must declare
+	}
 	reason = u.reason()
 	var b strings.Builder
 	fmt.Fprintf(&b, "TRAITS: %s\n", reason)
@@ -125,22 +128,12 @@ func (u *undeclared) decide(s *settled, value int, d conformance.Decision) {
 	fmt.Fprintf(&u.below, "\nDecision %d. %s", n, d.Text)
 }
 
-// leftOut says what becomes of a decision that is not taken about a choice that need not be declared, once the others
-// are: the rules that need it are not judged, or those fail that it turns off.
+// leftOut says what becomes of a choice that need not be declared, and of which no value explains what was seen.
 func (e *engine[T, E]) leftOut(d *decision[T, E]) string {
-	if !d.optional() {
+	if !d.optional() || d.value != 0 || len(d.frees) == 0 {
 		return ""
 	}
-	e.undeclared = false
-	unjudged := e.freed(e.with(d.Name, d.strict()), e.with(d.Name, 0))
-	e.undeclared = true
-	switch {
-	case len(unjudged) > 0:
-		return fmt.Sprintf("If it stays undeclared, they are not judged: %s\n", strings.Join(unjudged, ", "))
-	case len(d.frees) > 0:
-		return fmt.Sprintf("If it stays undeclared, they fail: %s\n", strings.Join(d.frees, ", "))
-	}
-	return ""
+	return fmt.Sprintf("If it stays undeclared, they are not judged: %s\n", strings.Join(d.frees, ", "))
 }
 
 // decisionOn is the decision about a choice, nil if none is asked for.

@@ -33,6 +33,7 @@ func agendas() []zoo.Design {
 				CancelBarrier: debouncertest.NoBarrier, AfterCancel: debouncertest.CancelReusable,
 				StopPending: debouncertest.StopDrops, ZeroWait: debouncertest.ZeroRefused,
 				Overlap: debouncertest.Serial, PanicPolicy: debouncertest.PanicRecovered,
+				ClockBack: debouncertest.BackStands,
 			},
 		}},
 		{Name: "each event has a timer, of which the newest counts", Spec: debouncertest.Spec{

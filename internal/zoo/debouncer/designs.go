@@ -39,6 +39,8 @@ func designs(source db.TimeSource) []design {
 	}
 	serialLoop := plain(func(d *db.Traits) { d.Overlap, d.Reentrancy = db.Serial, db.ReentrancyForbidden })
 	reset := func(d *db.Traits) { d.Tie = db.ResetFirst }
+	lodash := db.Lodash()
+	lodash.ClockBack = db.BackStands
 	all := []db.Edges{db.Trailing, db.Leading, db.LeadingAndTrailing}
 	out := []design{
 		{"a timer for each call", spec(plain(func(d *db.Traits) {
@@ -112,7 +114,7 @@ func designs(source db.TimeSource) []design {
 				return db.Funcs{Call: d.call, Cancel: d.drop}
 			})},
 		{"a worker on a condition", spec(plain(func(d *db.Traits) {
-			d.Tie, d.Overlap, d.CancelBarrier = db.ResetFirst, db.Serial, db.CommitBarrier
+			d.Tie, d.Overlap, d.CancelBarrier, d.ClockBack = db.ResetFirst, db.Serial, db.CommitBarrier, db.BackStands
 		}),
 			func(clock clockwork.Clock, cfg db.Config, fire func(int)) db.Funcs {
 				d := newCondition(clock, cfg.Wait, fire)
@@ -167,7 +169,7 @@ func designs(source db.TimeSource) []design {
 				d := &twoTimers{clock: clock, cfg: cfg, fire: fire}
 				return db.Funcs{Call: d.call, Cancel: d.cancel, Flush: d.flush}
 			})},
-		{"times of the last call and fire", spec(db.Lodash(),
+		{"times of the last call and fire", spec(lodash,
 			func(clock clockwork.Clock, cfg db.Config, fire func(int)) db.Funcs {
 				d := &lastCallTime{clock: clock, cfg: cfg, fire: fire}
 				return db.Funcs{Call: d.call, Cancel: d.cancel, Flush: d.flush, Pending: d.isPending}

@@ -340,6 +340,9 @@ func edgeSpec(only db.Edges) db.Spec {
 	spec.Name = "zoo debouncer of one edge, " + only.String()
 	spec.Traits = db.Traits{Edges: []db.Edges{only}, Payload: db.LastPayload, CancelBarrier: db.NoBarrier,
 		AfterCancel: db.CancelReusable, BothSingle: db.BothOnce, StopPending: db.StopDrops}
+	if only == db.LeadingAndTrailing {
+		spec.Traits.AfterFlush = db.FlushKeepsBurst
+	}
 	return spec
 }
 

@@ -321,7 +321,7 @@ func tableSpec(mutant string, source db.TimeSource) db.Spec {
 			}
 		},
 		Traits: plain(func(tr *db.Traits) {
-			tr.Tie, tr.ZeroWait, tr.Overlap = db.ResetFirst, db.ZeroRefused, db.Serial
+			tr.Tie, tr.ZeroWait, tr.Overlap, tr.ClockBack = db.ResetFirst, db.ZeroRefused, db.Serial, db.BackStands
 		}),
 	}
 }

@@ -37,6 +37,7 @@ func lineSpec(mutant string, source debouncertest.TimeSource) debouncertest.Spec
 			CancelBarrier: debouncertest.NoBarrier, AfterCancel: debouncertest.CancelReusable,
 			StopPending: debouncertest.StopDrops, ZeroWait: debouncertest.ZeroSync,
 			Overlap: debouncertest.Serial, MaxWait: debouncertest.MaxWaitFromFirst,
+			ClockBack: debouncertest.BackStands,
 		},
 	}
 }

@@ -226,7 +226,7 @@ func turns(source lb.TimeSource, slack int, mutant string) lb.Spec {
 				return true
 			}}
 		},
-		Traits: lb.Traits{FirstItem: lb.FirstAtOnce, Slack: slack, Unbounded: true},
+		Traits: lb.Traits{FirstItem: lb.FirstAtOnce, Slack: slack, Unbounded: true, ClockBack: lb.BackStands},
 	}
 }
 

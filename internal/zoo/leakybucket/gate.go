@@ -92,6 +92,7 @@ func gateSpec(source lb.TimeSource, mutant string) lb.Spec {
 			g := &gate{clock: env.Clock, cfg: cfg, mutant: mutant, done: make(chan struct{})}
 			return lb.Funcs{Take: g.take, Close: g.close, Stop: g.stop}
 		},
-		Traits: lb.Traits{FirstItem: lb.FirstAtOnce, CloseFlush: lb.CloseAtDeadline},
+		Traits: lb.Traits{FirstItem: lb.FirstAtOnce, CloseFlush: lb.CloseAtDeadline,
+			ClockBack: lb.BackStands},
 	}
 }

@@ -50,7 +50,7 @@ func designs(source throttletest.TimeSource) []design {
 	standing := leading
 	standing.ClockBack, standing.Payload = throttletest.BackStands, throttletest.LastPayload
 	rounded := leading
-	rounded.Boundary = throttletest.BoundaryRounded
+	rounded.Boundary, rounded.ClockBack = throttletest.BoundaryRounded, throttletest.BackStands
 	woken := on(throttletest.LeadingAndTrailing)
 	woken.Payload, woken.StopBarrier = throttletest.NoPayload, throttletest.NoBarrier // nobody waits for the loop
 	batch := throttletest.Traits{
