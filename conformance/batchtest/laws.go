@@ -135,7 +135,7 @@ func (c *contract) other() []suite.Rule[Traits, *exam] {
 			Sees:     func(x *exam) bool { return x.Panicked },
 		},
 		{
-			Rule:   core("X-REENT", "An operation called from the consumer MUST NOT deadlock."),
+			Rule:   core("X-REENT", "Adding and Flush MUST NOT deadlock if the consumer calls them."),
 			Unless: func(s *suite.Suite, tr *Traits) string { return edge.NoReentry(s, tr.Reentrancy) },
 			About:  func(j suite.Job) bool { return j.Schedule.Config.Inside != "" },
 			Check:  (*exam).reentry,

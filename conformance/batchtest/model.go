@@ -303,7 +303,9 @@ func (s *state) deadlines(op *conformance.Done) []time.Duration {
 		return tick(s.last)
 	case s.tr.Anchor == AnchorGrid && d > 0:
 		return tick(0)
-	case len(s.inbox) > 0 && op.Began.At < s.at: // it may count from its arrival
+	case op.Began.At < s.at && s.tr.Busy == BusyQueues: // it has waited in the inbox
+		return []time.Duration{max(s.at, suite.Sum(op.Began.At, d))}
+	case op.Began.At < s.at: // it may count from its arrival
 		return []time.Duration{suite.Sum(s.at, d), max(s.at, suite.Sum(op.Began.At, d))}
 	}
 	return []time.Duration{suite.Sum(s.at, d)}

@@ -93,7 +93,7 @@ func (c *contract) rows(s *suite.Suite) []row {
 		out = append(out, c.busyRows()...)
 	}
 	if edge.NoReentry(s, c.spec.Traits.Reentrancy) == "" {
-		for _, op := range s.Supported(all...) {
+		for _, op := range s.Supported(all[:2]...) {
 			cfgs := in(sized("2", delay).With("inside", string(op)), sized("1", delay).With("inside", string(op)))
 			out = append(out, row{reentrant, cfgs, all[:2], []time.Duration{0, delay / 2, delay}, 3, false})
 		}

@@ -306,8 +306,8 @@ func (e *engine[T, E]) canaryFailed(why string) *conformance.Report {
 	r := e.blank("CANARY failed")
 	v := &r.Verdicts[0]
 	v.Status, v.Reason = conformance.Fail, why
-	v.Text = "CANARY: " + why + "\nThis is tried first: New builds what can be used, and its time comes from where the " +
-		"spec says."
+	v.Text = "CANARY: " + why + "\nThis is tried first: New builds what can be used, and its time comes from where " +
+		"the spec says."
 	return r
 }
 

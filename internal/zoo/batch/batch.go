@@ -83,7 +83,10 @@ func Mutants() []zoo.Mutant {
 	}
 	waits := semaphore(bt.Injected)
 	waits.Traits = firstItem(bt.BusyQueues)
-	all = append(all, zoo.Mutant{Name: "callers wait, though batches queue", Rule: "BT-BUSY", Spec: waits})
+	anew := loopSpec(bt.Injected, 100, "")
+	anew.Traits = firstItem(bt.BusyQueues)
+	all = append(all, zoo.Mutant{Name: "callers wait, though batches queue", Rule: "BT-BUSY", Spec: waits},
+		zoo.Mutant{Name: "what waits for the consumer is young again", Rule: "BT-BUSY", Spec: anew})
 	return all
 }
 

@@ -125,7 +125,7 @@ func loopSpec(source bt.TimeSource, room int, mutant string) bt.Spec {
 	name, tr := "zoo loop", firstItem(bt.BusyBlocks)
 	tr.Reentrancy = bt.ReentrancyForbidden
 	if room > 0 {
-		name, tr = "zoo loop with a buffer", firstItem(bt.BusyQueues)
+		name, tr = "zoo loop with a buffer", firstItem(bt.BusyQueuesAnew)
 	}
 	return bt.Spec{
 		Name: name, Time: source, Traits: tr,
