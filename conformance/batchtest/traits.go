@@ -184,8 +184,9 @@ func reentrancy(s *suite.Suite) Reentrancy {
 		return ReentrancyForbidden
 	}
 	for _, op := range s.Supported(verb.Put, verb.Flush) {
-		for _, size := range []string{"size=2", "size=1"} {
-			text := size + " delay=100ms inside=" + string(op) + " | put 1 @0 | put 2 @0 | put 3 @0"
+		for _, batch := range []string{"2 | put 1 @0 | put 2 @0 | put 3 @0", "1 | put 1 @0", "2 | put 1 @0"} {
+			size, steps, _ := strings.Cut(batch, " | ")
+			text := "size=" + size + " delay=100ms inside=" + string(op) + " | " + steps
 			runs := s.TryText(text, conformance.OrderSettled)
 			if len(runs) == 0 || edge.Reentered(runs[0]) != nil {
 				return ReentrancyForbidden

@@ -13,6 +13,9 @@ func (e *engine[T, E]) ask(r *Rule[T, E], v *Violation) *decision[T, E] {
 	}
 	here := job{Job: e.review(v.Run), rec: v.Run}
 	now := e.declaredNow()
+	if v.never && (r.Check == nil || !e.breaksRule(r, here, now)) {
+		return e.askHang(r, v)
+	}
 	if r.Check == nil || r.Again != nil && !e.breaksRule(r, here, now) { // reruns showed it
 		return e.askRuns(r, v)
 	}
@@ -21,6 +24,25 @@ func (e *engine[T, E]) ask(r *Rule[T, E], v *Violation) *decision[T, E] {
 		return d
 	}
 	return e.doubt(r, here, v)
+}
+
+// askHang looks for a decision with whose value nobody would have seen a run that never ends: its rule is out of force
+// then, or its schedule is not tried. No other value explains such a run, of which nothing was recorded.
+func (e *engine[T, E]) askHang(r *Rule[T, E], v *Violation) *decision[T, E] {
+	for _, d := range e.decisions {
+		if d.value == 0 {
+			continue
+		}
+		other := e.with(d.Name, d.value)
+		back := e.declareFor(other)
+		tried := e.tries(v.Run.Schedule)
+		back()
+		if !tried || !slices.Contains(other.judges, r) {
+			d.frees = append(d.frees, r.ID)
+			return d
+		}
+	}
+	return e.documentedDecision(r, v)
 }
 
 // explaining is a decision that is asked for and explains a run: the first that does by itself, or the first of all,
