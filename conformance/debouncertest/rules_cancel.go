@@ -74,7 +74,7 @@ func (x *exam) cancelled(f *conformance.Fire) *conformance.Done {
 			if own == c {
 				return k
 			}
-		} else if !v.callBetween(k.Began.Seq, f.Began.Seq) && !x.owed(f, k.Began.At) {
+		} else if !v.dueSince(k.Began.Seq, f) && !x.owed(f, k.Began.At) {
 			return k
 		}
 	}

@@ -243,9 +243,15 @@ func (e *explorer) shortWaits() []suite.Family {
 }
 
 // races let a step meet the deadline of a burst of one or two calls, with at most one step
-// after it, racing or not.
+// after it, racing or not; and a call the deadline that a burst would have had which has been ended.
 func races(ops []conformance.Op, cfg conformance.Config) []conformance.Schedule {
 	var out []conformance.Schedule
+	for _, op := range ops {
+		if op != verb.Call {
+			out = append(out, suite.Plan(cfg, conformance.Step{Op: verb.Call}, conformance.Step{Op: op, At: wait / 2},
+				conformance.Step{Op: verb.Call, At: wait, Racing: true}))
+		}
+	}
 	for _, prefix := range [][]conformance.Step{
 		{{Op: verb.Call, N: 1}},
 		{{Op: verb.Call, N: 1}, {Op: verb.Call, N: 2, At: wait / 2}},

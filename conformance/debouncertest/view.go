@@ -288,6 +288,13 @@ func (v *view) newest(seq int, at time.Duration) *conformance.Done {
 	return out
 }
 
+// dueSince reports whether a call that came after the point seq can have been due when f began.
+func (v *view) dueSince(seq int, f *conformance.Fire) bool {
+	return slices.ContainsFunc(v.calls, func(c *conformance.Done) bool {
+		return c.Began.Seq > seq && c.Began.Seq < f.Began.Seq && suite.Sum(c.Began.At, v.wait) <= f.Began.At
+	})
+}
+
 // lastOf returns the last cancel, flush or stop that had returned at seq.
 func (v *view) lastOf(seq int, ops ...conformance.Op) *conformance.Done {
 	var out *conformance.Done

@@ -220,7 +220,9 @@ func (p *Probe) Does(what string) { p.lab.last.does(p.rule, what) }
 // then, and whatever the probe finds is left out.
 func (p *Probe) Play(play func(st *Stage)) *Hang {
 	return p.Suite.Play(func(st *Stage) {
-		play(st)
+		if text := Catch(func() { play(st) }); text != "" {
+			p.Stalled("a run that the rule makes for itself panicked: " + text)
+		}
 		p.spent = p.spent || st.Spent()
 	})
 }

@@ -197,14 +197,15 @@ func (s *settled) told() inside.Choice {
 }
 
 // settle observes the choices that are undeclared, and returns all of them, with the traits in which what was
-// observed counts as declared. What is observed counts in the choices that come after it.
+// observed counts as declared. What is observed counts in the choices that come after it. Where nobody must declare
+// more, only those are observed that may excuse something.
 func (e *engine[T, E]) settle() (all []settled, seen *T) {
 	seen = e.c.Traits()
 	defer func() { e.attempted = nil }()
 	for i := range e.c.Table(e.Suite, seen) {
 		c := e.c.Table(e.Suite, seen)[i]
 		s := settled{Choice: c}
-		if c.Declared == 0 && !c.pointless() && c.Observe != nil {
+		if c.Declared == 0 && !c.pointless() && c.Observe != nil && (e.undeclared || c.left()) {
 			e.attempted = func(j Job, rec *Recording) { s.tried = append(s.tried, job{j, rec, true}) }
 			if s.seen = c.Observe(); !c.named(s.seen) {
 				s.seen = 0

@@ -55,6 +55,7 @@ func Mutants() []zoo.Mutant {
 			return db.Funcs{Call: d.call, Pending: func() bool { return d.ask(d.asks) }, Stop: d.stop}
 		},
 	}))
+	all = append(all, mutant("a call takes back what was cancelled", "DB-CANCEL", flagged()))
 	stops := trailingSpec(leavesDue, db.Injected)
 	stops.Traits.StopPending = db.StopFlushes
 	made := stops.New
