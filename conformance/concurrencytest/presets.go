@@ -18,7 +18,7 @@ func XSyncSemaphore() Traits {
 func ChiThrottle() Traits {
 	return Traits{
 		Backlog: BacklogBounded, Timeout: TimeoutBounded, Context: ContextHonoured, SeatHeld: SeatFreed, Fair: FairFIFO,
-		OneAtATime: true, Hook: HookNone,
+		OneAtATime: true, Hook: HookNone, ContextError: ErrorOfOwn,
 	}
 }
 

@@ -7,7 +7,7 @@ package leakybuckettest
 // UberRatelimit are the traits of go.uber.org/ratelimit: after idle time as many
 // callers as its slack pass at once, and one more.
 func UberRatelimit(slack int) Traits {
-	return Traits{FirstItem: FirstAtOnce, Slack: slack, Unbounded: true}
+	return Traits{FirstItem: FirstAtOnce, Slack: slack, Unbounded: true, ClockBack: BackStands}
 }
 
 // FailsafeSmooth are the traits of the smooth rate limiter of
