@@ -22,6 +22,9 @@ func (a *adapter) arguments(sig *types.Signature) (list string, given bool) {
 		}
 		expr := g.simple(v.Name(), v.Type())
 		if expr == "" {
+			expr = a.clock(v.Name(), v.Type())
+		}
+		if expr == "" {
 			expr = a.special(v.Type())
 		}
 		if expr == "" { // what it writes compiles all the same
@@ -228,9 +231,6 @@ func (a *adapter) special(t types.Type) string {
 	}
 	if i, ok := t.Underlying().(*types.Interface); ok && hasMethod(i, "Helper") { // of a test
 		return "t"
-	}
-	if expr := a.clock(t); expr != "" {
-		return expr
 	}
 	if expr := a.made(t); expr != "" {
 		return expr

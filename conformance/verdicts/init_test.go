@@ -156,6 +156,8 @@ func TestInit_subjects(t *testing.T) {
 			"batch(v.([]int))", "Close: x.Shutdown",
 		}},
 		{"Burst", []string{"debouncertest.Run(", "NewBatch: func(", "fire func([]int)", "fire(v)"}},
+		{"Cooldown", []string{"throttletest.Injected", "(cfg.Interval, env.Clock.Now)", "Allow: x.Allow,"}},
+		{"ReadDebouncer", []string{"debouncertest.PackageTime", "(cfg.Wait, env.Clock.Now, func(v int) { fire(v) })"}},
 	} {
 		asked, name, ok := strings.Cut(c.name, " ")
 		if !ok {
