@@ -158,6 +158,11 @@ func TestInit_subjects(t *testing.T) {
 		{"Burst", []string{"debouncertest.Run(", "NewBatch: func(", "fire func([]int)", "fire(v)"}},
 		{"Cooldown", []string{"throttletest.Injected", "(cfg.Interval, env.Clock.Now)", "Allow: x.Allow,"}},
 		{"ReadDebouncer", []string{"debouncertest.PackageTime", "(cfg.Wait, env.Clock.Now, func(v int) { fire(v) })"}},
+		{"Tally", []string{
+			"quotatest.SlidingCounter,", "quotatest.Explicit", "TakeAt: func(at time.Time, n int)", "x.Take(at, n)",
+			"PeekAt: func(at time.Time)", "x.Peek(at)", "Stop:",
+		}},
+		{"Tallies", []string{"quotatest.Run(", "TakeKeyAt: func(at time.Time, key, n int)", "(at, key, n)"}},
 	} {
 		asked, name, ok := strings.Cut(c.name, " ")
 		if !ok {

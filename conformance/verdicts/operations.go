@@ -128,7 +128,8 @@ var known = []*contract{
 	{
 		pkg: "quotatest", names: regexp.MustCompile(`(?i)quota(s|test)?$|fixed.?window|sliding.?(window|log|counter)`),
 		durations: []string{"cfg.Window"}, counts: []string{"cfg.Limit"},
-		rates: []string{"float64(cfg.Limit) / cfg.Window.Seconds()"}, must: []string{"Take", "TakeKey"},
+		rates:     []string{"float64(cfg.Limit) / cfg.Window.Seconds()"},
+		must:      []string{"Take", "TakeKey", "TakeAt", "TakeKeyAt"},
 		perSecond: struct{ expr, unless string }{"cfg.Limit", "cfg.Window != time.Second"},
 	},
 	{
