@@ -173,17 +173,23 @@ func (a *adapter) needDurations() bool {
 // bound refuses the configurations that a constructor has no argument for, or that mean something else to it.
 func (a *adapter) bound() {
 	text := strings.Join(a.lines, "\n")
+	documented := strings.ToLower(strings.Join(unbounded.FindAllString(a.comments(), -1), " "))
 	for _, field := range a.c.bounds {
-		refusal := "if " + field + " == 0 {\npanic(\"0 may be no bound to it, or its default\")\n}"
+		refusal := "if " + field + " == 0 {\npanic(\"0 may be its default: this can go if it is no bound\")\n}"
 		if !strings.Contains(text, field) {
 			refusal = "if " + field + " > 0 {\npanic(\"it has none\")\n}"
 			if field == a.c.durations[0] {
 				a.lack("set its %s: without it nothing is judged", strings.TrimPrefix(field, "cfg."))
 			}
+		} else if strings.Contains(documented, strings.ToLower(strings.TrimPrefix(field, "cfg."))) {
+			continue
 		}
 		a.lines = append([]string{refusal}, a.lines...)
 	}
 }
+
+// unbounded is what comments say of parameters whose 0 is no bound.
+var unbounded = regexp.MustCompile(`(?i)[^.]*\b(0|zero)\b[^.]{0,40}\b(no (bound|limit)|unbounded|unlimited)\b`)
 
 // declare is a trait that signatures tell.
 func (a *adapter) declare(trait, value string) { a.traits[trait] = value }

@@ -105,7 +105,8 @@ func (a *adapter) giver(sig *types.Signature) *giver {
 	case a.c.pkg != "limitertest" || rated:
 	case single && (slices.ContainsFunc(numbers, bursts.MatchString) || intervals.MatchString(spans[0])):
 		g.durations = []string{"cfg.Rate.Interval()"} // one token in each interval
-		a.refuse("!cfg.Rate.Exact()", "it is made with an interval, in whole nanoseconds")
+		a.useTime("time.Microsecond")
+		a.refuse("!cfg.Rate.Exact() && cfg.Rate.Interval() < time.Microsecond", "its interval is rounded too much")
 	case single: // that many at once, and again when the period is over
 		g.durations = []string{"period"}
 		a.lines = append(a.lines, "period, ok := cfg.Rate.Period(cfg.Burst)\nif !ok {\npanic(\"no such period\")\n}")

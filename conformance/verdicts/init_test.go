@@ -126,7 +126,8 @@ func TestInit_subjects(t *testing.T) {
 				"Rate: cfg.Rate.PerSecond(), Burst: cfg.Burst})", `r, _ := x.Allow("key"); return r`,
 		}},
 		{"SaverBucket", []string{
-			"limitertest.Run(", "limitertest.Injected", "if !cfg.Rate.Exact() {", "int64(cfg.Burst), env.Clock.Now)",
+			"limitertest.Run(", "limitertest.Injected", "cfg.Rate.Interval() < time.Microsecond {",
+			"int64(cfg.Burst), env.Clock.Now)",
 			"_, r := x.TakeMaxDuration(int64(n), 0)", "x.TakeAvailable(int64(1)) == 1",
 		}},
 		{"Sampler", []string{
@@ -163,6 +164,7 @@ func TestInit_subjects(t *testing.T) {
 			"PeekAt: func(at time.Time)", "x.Peek(at)", "Stop:",
 		}},
 		{"Tallies", []string{"quotatest.Run(", "TakeKeyAt: func(at time.Time, key, n int)", "(at, key, n)"}},
+		{"Lots", []string{"batchtest.Run(", "batchtest.Funcs { x := subjects.NewLots(cfg.Size, cfg.Delay,"}},
 	} {
 		asked, name, ok := strings.Cut(c.name, " ")
 		if !ok {
