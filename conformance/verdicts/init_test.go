@@ -164,6 +164,8 @@ func TestInit_subjects(t *testing.T) {
 			"PeekAt: func(at time.Time)", "x.Peek(at)", "Stop:",
 		}},
 		{"Tallies", []string{"quotatest.Run(", "TakeKeyAt: func(at time.Time, key, n int)", "(at, key, n)"}},
+		{"Admission", []string{"concurrencytest.Run(", "(cfg.Limit, cfg.Backlog, cfg.Timeout)", "Do: x.Do,"}},
+		{"DebounceGate", []string{"throttletest.Run(", "Allow: x.Allow,"}},
 		{"Lots", []string{"batchtest.Run(", "batchtest.Funcs { x := subjects.NewLots(cfg.Size, cfg.Delay,"}},
 	} {
 		asked, name, ok := strings.Cut(c.name, " ")
