@@ -71,7 +71,9 @@ func (a *adapter) fitting(s *types.Struct) []setting {
 	for _, f := range fields {
 		if len(g.left(kindOf(f.Type()))) > 0 {
 			x := setting{f.Name(), g.simple(f.Name(), f.Type())}
-			a.refuse(x.expr+" == 0", "0 may stand for a default")
+			if !strings.Contains(x.expr, "max(") {
+				a.refuse(x.expr+" == 0", "0 may stand for a default")
+			}
 			out = append(out, x)
 		}
 	}
