@@ -35,6 +35,7 @@ type adapter struct {
 	looped  bool              // Run is taken
 	batched bool              // its callback gets all events of a burst
 
+	wireless bool     // it has no operation that it must have
 	indirect bool     // the constructor returns a pointer to an interface
 	lacking  []string // what could not be told, and must be
 	anyKey   string   // what stands for a key where an operation has none
@@ -74,6 +75,14 @@ func newAdapters(pkg *loaded, name, asked string) ([]*adapter, error) {
 		b := a.best(c)
 		if all = append(all, b); b.complete() {
 			complete = append(complete, b)
+		}
+	}
+	if first := all[0]; len(complete) == 0 && asked == "" && first.wireless {
+		for _, pkg := range slices.Concat(a.byNames(), a.byOperations()) {
+			if b := a.best(a.choices(pkg)[0]); b.complete() {
+				b.assume("it is no %s, as it has no operation of one", strings.TrimSuffix(first.c.pkg, "test"))
+				complete = append(complete, b)
+			}
 		}
 	}
 	if len(complete) == 0 {
@@ -143,7 +152,8 @@ func (a *adapter) madeBy(maker *types.Func) {
 // complete reports whether the suite can run it.
 func (a *adapter) complete() bool {
 	has := func(field string) bool { return a.set[field] }
-	return len(a.lacking) == 0 && (a.whole != "" || slices.ContainsFunc(a.c.must, has))
+	a.wireless = a.whole == "" && !slices.ContainsFunc(a.c.must, has)
+	return len(a.lacking) == 0 && !a.wireless
 }
 
 // configured is how much of the configuration is used.
@@ -173,17 +183,23 @@ func (a *adapter) needDurations() bool {
 // bound refuses the configurations that a constructor has no argument for, or that mean something else to it.
 func (a *adapter) bound() {
 	text := strings.Join(a.lines, "\n")
+	documented := strings.ToLower(strings.Join(unbounded.FindAllString(a.comments(), -1), " "))
 	for _, field := range a.c.bounds {
-		refusal := "if " + field + " == 0 {\npanic(\"0 may be no bound to it, or its default\")\n}"
+		refusal := "if " + field + " == 0 {\npanic(\"0 may be its default: this can go if it is no bound\")\n}"
 		if !strings.Contains(text, field) {
 			refusal = "if " + field + " > 0 {\npanic(\"it has none\")\n}"
 			if field == a.c.durations[0] {
 				a.lack("set its %s: without it nothing is judged", strings.TrimPrefix(field, "cfg."))
 			}
+		} else if strings.Contains(documented, strings.ToLower(strings.TrimPrefix(field, "cfg."))) {
+			continue
 		}
 		a.lines = append([]string{refusal}, a.lines...)
 	}
 }
+
+// unbounded is what comments say of parameters whose 0 is no bound.
+var unbounded = regexp.MustCompile(`(?i)[^.]*\b(0|zero)\b[^.]{0,40}\b(no (bound|limit)|unbounded|unlimited)\b`)
 
 // declare is a trait that signatures tell.
 func (a *adapter) declare(trait, value string) { a.traits[trait] = value }

@@ -22,6 +22,9 @@ func (a *adapter) arguments(sig *types.Signature) (list string, given bool) {
 		}
 		expr := g.simple(v.Name(), v.Type())
 		if expr == "" {
+			expr = a.clock(v.Name(), v.Type())
+		}
+		if expr == "" {
 			expr = a.special(v.Type())
 		}
 		if expr == "" { // what it writes compiles all the same
@@ -102,7 +105,8 @@ func (a *adapter) giver(sig *types.Signature) *giver {
 	case a.c.pkg != "limitertest" || rated:
 	case single && (slices.ContainsFunc(numbers, bursts.MatchString) || intervals.MatchString(spans[0])):
 		g.durations = []string{"cfg.Rate.Interval()"} // one token in each interval
-		a.refuse("!cfg.Rate.Exact()", "it is made with an interval, in whole nanoseconds")
+		a.useTime("time.Microsecond")
+		a.refuse("!cfg.Rate.Exact() && cfg.Rate.Interval() < time.Microsecond", "its interval is rounded too much")
 	case single: // that many at once, and again when the period is over
 		g.durations = []string{"period"}
 		a.lines = append(a.lines, "period, ok := cfg.Rate.Period(cfg.Burst)\nif !ok {\npanic(\"no such period\")\n}")
@@ -228,9 +232,6 @@ func (a *adapter) special(t types.Type) string {
 	}
 	if i, ok := t.Underlying().(*types.Interface); ok && hasMethod(i, "Helper") { // of a test
 		return "t"
-	}
-	if expr := a.clock(t); expr != "" {
-		return expr
 	}
 	if expr := a.made(t); expr != "" {
 		return expr

@@ -161,10 +161,6 @@ func (a *adapter) idle(t types.Type) string {
 	if !ok {
 		return ""
 	}
-	if plain(sig) == " -> time.Time" && !a.blocks() {
-		a.time = "Injected"
-		return "env.Clock.Now"
-	}
 	var params []string
 	for v := range sig.Params().Variables() {
 		params = append(params, "_ "+types.TypeString(v.Type(), a.qualifier))
@@ -173,7 +169,7 @@ func (a *adapter) idle(t types.Type) string {
 	return "func(" + strings.Join(params, ", ") + ")" + blank(sig, a.qualifier) + " { return }"
 }
 
-// blocks reports whether some of its methods wait, so that a clock that is only read is not all its time.
+// blocks reports whether it waits for something, so that a clock that is only read is not all its time.
 func (a *adapter) blocks() bool {
-	return a.c.made != "" || a.has("Wait", "WaitN", "Acquire", "Reserve")
+	return a.c.made != "" && !a.has("Allow", "AllowAt") || a.c.pkg == "concurrencytest" || a.has("Wait", "WaitN")
 }

@@ -4,6 +4,7 @@ import (
 	"go/types"
 	"regexp"
 	"slices"
+	"strings"
 )
 
 // choice is a contract that a type may keep, and the Kind where it is that of a quota.
@@ -28,6 +29,7 @@ var signs = []struct {
 	{func(a *adapter) bool { return a.middleware() != "" && a.given(duration) }, []string{"quotatest"}},
 	{func(a *adapter) bool { return a.middleware() != "" && a.given(count) }, []string{"concurrencytest"}},
 	{(*adapter).hasSlots, []string{"concurrencytest"}},
+	{(*adapter).admits, []string{"concurrencytest"}},
 	{func(a *adapter) bool { return a.gathers() && a.isNamed(debounces) }, []string{"debouncertest", "batchtest"}},
 	{(*adapter).gathers, []string{"batchtest"}},
 	{func(a *adapter) bool { return a.isNamed(queues) && a.handsOver() }, []string{"leakybuckettest", "throttletest"}},
@@ -41,6 +43,8 @@ var signs = []struct {
 var (
 	debounces = regexp.MustCompile(`(?i)debounc|coalesc`)
 	buckets   = regexp.MustCompile(`(?i)bucket|gcra`)
+	slots     = regexp.MustCompile(`(?i)limit|concurren|inflight|slots|backlog|queue|workers|parallel`)
+	timeouts  = regexp.MustCompile(`(?i)timeout|wait|patience`)
 	queues    = regexp.MustCompile(`(?i)bucket|queue|leak|pace|shap|drip|limit`)
 )
 
@@ -132,6 +136,23 @@ func (a *adapter) has(names ...string) bool {
 // hasSlots reports whether slots are taken and given back.
 func (a *adapter) hasSlots() bool {
 	return a.has(gives...) && a.has(takes...) || a.given(count) && (a.pairs() || a.group() != "" || a.handsOut())
+}
+
+// admits reports whether it runs functions, so many at once, and is made with no period.
+func (a *adapter) admits() bool {
+	slotted := false
+	for _, v := range a.parameters() {
+		switch k := kindOf(v.Type()); {
+		case k == perSec, k == duration && !timeouts.MatchString(v.Name()):
+			return false
+		case k == count && slots.MatchString(v.Name()):
+			slotted = true
+		}
+	}
+	return slotted && slices.ContainsFunc([]string{"Do", "Run", "Execute"}, func(name string) bool {
+		sig := a.signature(name)
+		return sig != nil && strings.HasPrefix(plain(sig), "context.Context,func()")
+	})
 }
 
 // handsOut reports whether what is taken is given back by what taking returns.

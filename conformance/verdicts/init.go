@@ -14,6 +14,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 )
 
@@ -175,4 +176,17 @@ func load(path string) (*loaded, error) {
 	}
 	last.types, err = importer.ForCompiler(token.NewFileSet(), "gc", lookup).Import(last.ImportPath)
 	return last, err
+}
+
+// comments are those on what is judged, and on its package.
+func (a *adapter) comments() string {
+	names := strings.ReplaceAll(regexp.QuoteMeta(strings.Join(a.names(), " ")), " ", "|")
+	comment := regexp.MustCompile(`(?m)^// (An? |Package )?(` + names + `)\b.*\n(//.*\n)*`)
+	files, _ := filepath.Glob(filepath.Join(a.pkg.Dir, "*.go"))
+	all := ""
+	for _, file := range files {
+		text, _ := os.ReadFile(file) // what cannot be read tells nothing
+		all += strings.Join(comment.FindAllString(string(text), -1), "")
+	}
+	return strings.ReplaceAll(all, "\n// ", " ")
 }

@@ -61,7 +61,7 @@ func TestInit_subjects(t *testing.T) {
 	}{
 		{"RateBucket", []string{
 			"leakybuckettest.Run(", "NewRateBucket(cfg.Backlog, cfg.Interval, func(v int) { leave(v) })",
-			"return x.Put(v) == nil",
+			"return x.Put(v) == nil", "Close: x.Close,", "Stop: x.Stop,",
 		}},
 		{"quotatest NewCell", []string{"quotatest.GCRA,", "NewCell(cfg.Burst, cfg.Limit, cfg.Window)"}},
 		{"quotatest NewRatedCell", []string{
@@ -109,7 +109,10 @@ func TestInit_subjects(t *testing.T) {
 		{"NewTwo", []string{
 			"quotatest.SlidingCounter", "GiveBack: func(n int) { x.GiveBack(int64(n)) }", "Reset: func() { x.Reset() }",
 		}},
-		{"debouncertest NewPerKey", []string{"CallKey: x.Debounce,", "func(v int) { x.Debounce(1, v) }"}},
+		{"debouncertest NewPerKey", []string{
+			"CallKey: x.Debounce,", "func(v int) { x.Debounce(1, v) }", "CancelKey: func(key int) { x.Cancel(key) },",
+			"FlushKey: x.Flush,", "// Cancel: nothing fits.", "// Flush: nothing fits.", ": it does not fit Pending",
+		}},
 		{"Door", []string{"concurrencytest.Run(", "p := subjects.NewDoor(cfg.Limit) x := *p", "x.AcquireCtx(ctx)"}},
 		{"Pacer", []string{
 			"leakybuckettest.Run(", "leakybuckettest.Injected", "var clock subjects.Clock = env.Clock",
@@ -126,7 +129,8 @@ func TestInit_subjects(t *testing.T) {
 				"Rate: cfg.Rate.PerSecond(), Burst: cfg.Burst})", `r, _ := x.Allow("key"); return r`,
 		}},
 		{"SaverBucket", []string{
-			"limitertest.Run(", "limitertest.Injected", "if !cfg.Rate.Exact() {", "int64(cfg.Burst), env.Clock.Now)",
+			"limitertest.Run(", "limitertest.Injected", "cfg.Rate.Interval() < time.Microsecond {",
+			"int64(cfg.Burst), env.Clock.Now)",
 			"_, r := x.TakeMaxDuration(int64(n), 0)", "x.TakeAvailable(int64(1)) == 1",
 		}},
 		{"Sampler", []string{
@@ -156,6 +160,30 @@ func TestInit_subjects(t *testing.T) {
 			"batch(v.([]int))", "Close: x.Shutdown",
 		}},
 		{"Burst", []string{"debouncertest.Run(", "NewBatch: func(", "fire func([]int)", "fire(v)"}},
+		{"Cooldown", []string{"throttletest.Injected", "(cfg.Interval, env.Clock.Now)", "Allow: x.Allow,"}},
+		{"ToldCooldown", []string{"throttletest.Run(", "throttletest.Explicit", "AllowAt: x.Allow,"}},
+		{"ReadDebouncer", []string{"debouncertest.PackageTime", "(cfg.Wait, env.Clock.Now, func(v int) { fire(v) })"}},
+		{"FullThrottle", []string{
+			"throttletest.Run(", "(uint(max(1, cfg.K)), cfg.Interval,", "Flush: x.Flush,", "func() { x.Discard() }",
+			"Stop: x.Stop,", "Close: func() { x.Shutdown(context.Background()) }", ": it does not fit Reset",
+		}},
+		{"Tally", []string{
+			"quotatest.SlidingCounter,", "quotatest.Explicit", "TakeAt: func(at time.Time, n int)", "x.Take(at, n)",
+			"PeekAt: func(at time.Time)", "x.Peek(at)", "Stop:",
+		}},
+		{"Tallies", []string{"quotatest.Run(", "TakeKeyAt: func(at time.Time, key, n int)", "(at, key, n)"}},
+		{"ToldMeters", []string{"limitertest.Explicit", "AllowKeyAt: x.AllowAt,", "// SetBurst: nothing fits."}},
+		{"Admission", []string{"concurrencytest.Run(", "(cfg.Limit, cfg.Backlog, cfg.Timeout)", "Do: x.Do,"}},
+		{"DebounceGate", []string{"throttletest.Run(", "Allow: x.Allow,"}},
+		{"BookBucket", []string{
+			"limitertest.Run(", "AllowN: x.Allow,", "r := x.Reserve(n) if r == nil {",
+			"return r.Delay() }, Cancel: func() { r.Cancel() },", "x.SetLimit(r.PerSecond())",
+		}},
+		{"LoanBucket", []string{
+			"limitertest.Explicit", "r, err := x.ReserveN(at, n) if err != nil {", "OK: func() bool { return r.OK }",
+			"DelayFrom: r.DelayFrom", "CancelAt: r.CancelAt", "TokensAt: x.Tokens,",
+		}},
+		{"Lots", []string{"batchtest.Run(", "batchtest.Funcs { x := subjects.NewLots(cfg.Size, cfg.Delay,"}},
 	} {
 		asked, name, ok := strings.Cut(c.name, " ")
 		if !ok {

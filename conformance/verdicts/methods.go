@@ -26,8 +26,8 @@ func (a *adapter) fill() {
 		for _, name := range o.methods {
 			name, waits := strings.CutPrefix(name, "go ")
 			m := a.method(name)
-			again := a.set[o.field+"Key"] // with a key, and now with any
-			if m == nil || used[name] && !again || a.set[o.field] || a.set[instead[o.field]] || a.isTry(o, name) {
+			again := a.set[o.field+"Key"] || a.set[strings.TrimSuffix(o.field, "Within")] // with something else
+			if m == nil || used[name] && !again || a.done(o.field) || a.isTry(o, name) {
 				continue
 			}
 			if expr := a.call(o, m.Type().(*types.Signature), instance+"."+name, waits); expr != "" {
@@ -35,17 +35,18 @@ func (a *adapter) fill() {
 				used[name] = true
 			}
 		}
-		if !a.set[o.field] && !slices.Contains(o.params, key) && !a.set[instead[o.field]] {
+		if !a.done(o.field) && !strings.Contains(o.field, "Key") && !strings.HasSuffix(o.field, "At") {
 			a.fields = append(a.fields, fmt.Sprintf("// %s: nothing fits.", o.field))
 		}
 	}
 	for _, m := range a.left(used) {
 		a.note("not used: %s", m)
 	}
-	if a.set["AllowAt"] && !a.set["Allow"] && !a.set["AllowN"] && !a.set["Wait"] && !a.set["WaitN"] {
+	at := a.set["AllowAt"] || a.set["AllowKeyAt"]
+	if at && !slices.ContainsFunc(a.c.must, func(f string) bool { return a.set[f] && !strings.HasSuffix(f, "At") }) {
 		a.time = "Explicit"
-	} else if a.set["AllowAt"] {
-		a.note("AllowAt is what is judged with Time: Explicit")
+	} else if at {
+		a.note("what ends in At is judged with Time: Explicit")
 	}
 	if !slices.ContainsFunc(a.c.must, func(field string) bool { return a.set[field] }) {
 		a.lack("one of these must be set: %s", strings.Join(a.c.must, ", "))
@@ -77,11 +78,28 @@ func (a *adapter) left(used map[string]bool) []string {
 	for i := range set.Len() {
 		f := set.At(i).Obj()
 		if f.Exported() && !used[f.Name()] {
-			out = append(out, f.Name()+strings.TrimPrefix(types.TypeString(f.Type(), a.short), "func"))
+			sig := strings.TrimPrefix(types.TypeString(f.Type(), a.short), "func")
+			out = append(out, f.Name()+sig+a.unused(f.Name()))
 		}
 	}
 	return out
 }
+
+// unused says why a method is not used although a field that is not set has its name.
+func (a *adapter) unused(name string) string {
+	for _, o := range a.c.operations {
+		if slices.Contains(o.methods, name) && !a.done(o.field) && !strings.Contains(o.field, "Key") {
+			return ": it does not fit " + o.field
+		}
+	}
+	return ""
+}
+
+// done reports whether a field, or what makes it needless, is set.
+func (a *adapter) done(field string) bool { return a.set[field] || a.set[instead[field]] }
+
+// keyed reports whether requests or events have keys.
+func (a *adapter) keyed() bool { return a.set["CallKey"] || a.set["AllowKey"] || a.set["AllowKeyAt"] }
 
 // function is for constructors that return a function: it is the event.
 func (a *adapter) function(sig *types.Signature) {
@@ -97,11 +115,14 @@ func (a *adapter) function(sig *types.Signature) {
 }
 
 // names of the parameters of an operation, by kind.
-var paramNames = map[kind]string{payload: "v", count: "n", context: "ctx", instant: "at", key: "key", running: "run"}
+var paramNames = map[kind]string{
+	payload: "v", count: "n", context: "ctx", instant: "at", key: "key", running: "run", duration: "most", pace: "r",
+}
 
 // goTypes are the types of the parameters of an operation, by kind.
 var goTypes = map[kind]string{
 	payload: "int", count: "int", context: "context.Context", instant: "time.Time", key: "int", running: "func()",
+	duration: "time.Duration", pace: "limitertest.Rate",
 }
 
 // needs are the parameters of an operation that no argument has taken yet.
@@ -121,7 +142,8 @@ func (n *needs) take(k kind) bool {
 func (a *adapter) call(o operation, sig *types.Signature, fn string, waits bool) string {
 	var have, args []string
 	left := needs(slices.Clone(o.params))
-	a.anyKey = map[string]string{"Call": "1"}[o.field]
+	// Other operations of events are those of all keys, or of none.
+	a.anyKey = map[bool]string{true: "1"}[o.field == "Call" || a.c.pkg == "limitertest"]
 	a.numbers = len(slices.DeleteFunc(kindsOf(sig.Params()), func(k kind) bool { return k != count }))
 	for i := range sig.Params().Len() {
 		if sig.Variadic() && i == sig.Params().Len()-1 {
@@ -141,7 +163,7 @@ func (a *adapter) call(o operation, sig *types.Signature, fn string, waits bool)
 		name := paramNames[k]
 		if slices.Contains(left, k) { // the method knows nothing of it
 			switch {
-			case k == instant, k == key, k == running, k == context && o.field == "WaitN",
+			case slices.Contains([]kind{instant, key, running, duration, pace}, k), k == context && o.field == "WaitN",
 				k == payload && (slices.Contains(o.params, key) || o.field == "Cancel"),
 				k == count && (o.field == "AllowN" || o.field == "AllowAt"):
 				return ""
@@ -187,7 +209,7 @@ var taken = []struct {
 	have, need kind
 	expr       string
 }{
-	{context, context, "ctx"}, {ending, context, "ctx.Done()"}, {instant, instant, "at"},
+	{context, context, "ctx"}, {ending, context, "ctx.Done()"}, {instant, instant, "at"}, {duration, duration, "most"},
 }
 
 // defaults are the arguments for what no operation has.
@@ -223,12 +245,14 @@ func (a *adapter) argument(v *types.Var, left *needs) string {
 func (a *adapter) number(v *types.Var, left *needs) string {
 	t := v.Type()
 	k := kindOf(t)
-	forKey := slices.Contains(*left, key) || a.of != "" || a.anyKey != "" && a.numbers > 1
+	forKey := slices.Contains(*left, key) || a.of != "" || a.keyed() || a.anyKey != "" && a.numbers > 1
 	switch {
 	case k == count && keys.MatchString(v.Name()) && forKey:
 		return map[bool]string{true: "key", false: a.anyKey}[left.take(key)]
 	case k == count && !quantity(v):
 		return types.TypeString(t, a.qualifier) + "(0)"
+	case k == perSec && left.take(pace):
+		return a.converted(t, "r.PerSecond()")
 	case k == perSec && left.take(count): // tokens may be fractions
 		return a.fraction(t, "n")
 	case k == perSec:

@@ -24,6 +24,8 @@ const (
 	running // a func() to be called while a slot is held
 	ending  // a channel that is closed when nobody waits any more
 	release // a func() that gives back
+	booking // a limitertest.Reservation
+	pace    // a limitertest.Rate
 )
 
 // operation is a function of a contract's Funcs that a method may stand for.
@@ -37,7 +39,7 @@ type operation struct {
 // instead are the fields that make others needless.
 var instead = map[string]string{
 	"Acquire": "Take", "Lock": "Take", "TryAcquire": "Take", "Release": "Take", "Add": "Put", "Take": "Put",
-	"Wait": "WaitN",
+	"Wait": "WaitN", "AllowAt": "AllowKeyAt",
 }
 
 // contract is what init knows of one.
@@ -68,6 +70,7 @@ var (
 		"AddNoWait", "Add", "Put", "Push", "Enqueue", "Append", "Submit", "Send", "Write", "Call", "Collect", "Insert",
 		"Run", "Do", "Load",
 	}
+	allowsAt = []string{"AllowAt", "AllowNAt", "AllowKeyAt", "AllowN", "TakeAt", "TryTakeAt", "Allow", "Take"}
 
 	// takes and gives are how a slot is taken and given back. So are begins and ends, where the constructor
 	// gets a number: on their own they may be anything's.
@@ -105,6 +108,7 @@ var known = []*contract{
 			{"Flush", nil, none, []string{"Flush", "FireNow", "Immediate"}},
 			{"Pending", nil, boolean, []string{"Pending", "IsPending"}},
 			{"Stop", nil, none, stops},
+			{"Close", nil, none, stops},
 		},
 	},
 	{
@@ -128,7 +132,8 @@ var known = []*contract{
 	{
 		pkg: "quotatest", names: regexp.MustCompile(`(?i)quota(s|test)?$|fixed.?window|sliding.?(window|log|counter)`),
 		durations: []string{"cfg.Window"}, counts: []string{"cfg.Limit"},
-		rates: []string{"float64(cfg.Limit) / cfg.Window.Seconds()"}, must: []string{"Take", "TakeKey"},
+		rates:     []string{"float64(cfg.Limit) / cfg.Window.Seconds()"},
+		must:      []string{"Take", "TakeKey", "TakeAt", "TakeKeyAt"},
 		perSecond: struct{ expr, unless string }{"cfg.Limit", "cfg.Window != time.Second"},
 	},
 	{
@@ -143,15 +148,20 @@ var known = []*contract{
 	},
 	{
 		pkg: "throttletest", made: "emit", names: regexp.MustCompile(`(?i)throttl|sometimes|cooldown`),
-		durations: []string{"cfg.Interval"}, counts: []string{"cfg.K"}, must: []string{"Call", "CallKey", "Allow"},
-		optional: map[string]string{"cfg.K": "Windows: which periods hold no more than K events"},
+		durations: []string{"cfg.Interval"}, counts: []string{"max(1, cfg.K)"},
+		must:    []string{"Call", "CallKey", "Allow", "AllowAt"},
+		remarks: map[string]string{"Stop": " // if pending events are emitted all the same, this is Close"},
 		operations: []operation{
 			{"CallKey", []kind{key, payload}, none, events},
 			{"ResetKey", []kind{key}, none, []string{"Reset"}},
 			{"Call", []kind{payload}, none, events},
+			{"AllowAt", []kind{instant}, boolean, []string{"Allow", "AllowAt"}},
 			{"Allow", nil, boolean, []string{"Allow"}},
 			{"Reset", nil, none, []string{"Reset"}},
-			{"Stop", nil, none, stops},
+			{"Flush", nil, none, []string{"Flush", "FlushNow", "EmitNow"}},
+			{"Drop", nil, none, []string{"Drop", "Discard"}},
+			{"Stop", nil, none, stops[:1]},
+			{"Close", nil, none, stops[1:]},
 		},
 	},
 	{
@@ -160,36 +170,45 @@ var known = []*contract{
 		rates:     []string{"float64(time.Second) / float64(cfg.Interval)"},
 		perSecond: struct{ expr, unless string }{"int(time.Second / cfg.Interval)", "time.Second%cfg.Interval != 0"},
 		named:     []wellKnown{{count, regexp.MustCompile(`(?i)slack$`), "0"}},
+		remarks:   map[string]string{"Stop": " // if waiting items leave all the same, this is Close"},
 		operations: []operation{
 			{"Put", []kind{payload}, boolean, []string{
 				"TryPut", "Put", "Add", "Offer", "Push", "Enqueue", "Submit", "Send",
 			}},
 			{"Take", nil, boolean, []string{"Take", "Wait"}},
 			{"Cancel", []kind{payload}, boolean, []string{"Cancel"}},
-			{"Stop", nil, none, stops},
+			{"Close", nil, none, stops[1:]},
+			{"Stop", nil, none, stops[:1]},
 		},
 	},
 	{
 		pkg: "limitertest", names: regexp.MustCompile(`(?i)limit|rate|bucket|gcra|window`),
 		durations: []string{"cfg.Rate.Per"}, counts: []string{"cfg.Burst"}, rates: []string{"cfg.Rate.PerSecond()"},
-		must:      []string{"Allow", "AllowN", "AllowAt", "Wait", "WaitN", "AllowKey"},
+		must:      []string{"Allow", "AllowN", "AllowAt", "Wait", "WaitN", "AllowKey", "AllowKeyAt"},
 		perSecond: struct{ expr, unless string }{"cfg.Rate.Events", "cfg.Rate.Per != time.Second"},
 		named:     []wellKnown{{count, regexp.MustCompile(`(?i)slack$`), "cfg.Burst - 1"}},
 		operations: []operation{
+			{"AllowKeyAt", []kind{instant, key, count}, boolean, allowsAt},
 			{"AllowKey", []kind{key, count}, boolean, []string{"AllowN", "Allow", "AllowKey", "Take"}},
-			{"AllowAt", []kind{instant, count}, boolean, []string{
-				"AllowAt", "AllowNAt", "AllowN", "TakeAt", "TryTakeAt", "Allow", "Take",
-			}},
+			{"AllowAt", []kind{instant, count}, boolean, allowsAt},
 			{"AllowN", []kind{count}, boolean, []string{
-				"AllowN", "TakeMaxDuration", "TryAcquirePermits", "TryTake", "TryToFulfill", "TryConsume", "Take",
+				"AllowN", "Allow", "TakeMaxDuration", "TryAcquirePermits", "TryTake", "TryToFulfill", "TryConsume",
+				"Take",
 			}},
 			{"Allow", nil, boolean, []string{
 				"Allow", "TryAccept", "TryAcquire", "TryAcquirePermit", "Take", "TakeAvailable", "LimitReached",
 				"Limited",
 			}},
 			{"WaitN", []kind{context, count}, failure, []string{"WaitN", "AcquirePermits", "WaitCtx", "Wait"}},
+			{"ReserveAt", []kind{instant, count}, booking, []string{"ReserveAt", "ReserveNAt", "ReserveN", "Reserve"}},
+			{"Reserve", []kind{count}, booking, []string{"ReserveN", "Reserve", "Take"}},
+			{"ReserveWithin", []kind{count, duration}, booking, []string{"ReserveWithin", "TakeMaxDuration"}},
 			{"Wait", []kind{count}, none, []string{"Wait", "Take"}},
+			{"TokensAt", []kind{instant}, perSec, []string{"TokensAt", "Tokens"}},
 			{"Tokens", nil, perSec, []string{"Tokens", "Available"}},
+			{"SetLimitAt", []kind{instant, pace}, none, []string{"SetLimitAt", "SetLimit"}},
+			{"SetLimit", []kind{pace}, none, []string{"SetLimit", "SetRate"}},
+			{"SetBurstAt", []kind{instant, count}, none, []string{"SetBurstAt", "SetBurst"}},
 			{"SetBurst", []kind{count}, none, []string{"SetBurst"}},
 			{"Stop", nil, none, stops},
 		},

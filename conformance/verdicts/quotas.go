@@ -13,7 +13,7 @@ var (
 	decides = []string{
 		"TakeN", "Take", "AllowN", "Allow", "RateLimitCtx", "RateLimit", "Increment", "IncrementN", "LimitN", "Limit",
 		"Check", "Hit", "Get", "TryTake", "TryAcquire", "TryAcquirePermits", "TryAcquirePermit", "Request", "Reached",
-		"LimitReached", "Limited", "OnLimit", "Sample",
+		"LimitReached", "Limited", "OnLimit", "Sample", "TakeAt", "AllowAt", "AllowNAt",
 	}
 	middlewares = []string{"Handler", "Handle", "Middleware", "Wrap", "Limit"}
 	// refuses are names of results, fields and methods that say the opposite of OK.
@@ -36,6 +36,7 @@ type decision struct {
 	unsigned bool              // and no negative one
 	recorder bool              // it takes what http handlers get
 	keyed    bool              // it takes the number of a key
+	explicit bool              // it takes the time
 }
 
 // more reports whether it says more than yes or no.
@@ -76,10 +77,11 @@ func (a *adapter) decides(name string, sig *types.Signature) *decision {
 		case ident:
 			args = append(args, `"key"`)
 		case instant:
-			args = append(args, "time.Now()")
+			d.explicit = true
+			args = append(args, "at")
 		case count, perSec:
 			v := sig.Params().At(i)
-			if keys.MatchString(v.Name()) && a.of != "" {
+			if keys.MatchString(v.Name()) && kindOf(t) == count {
 				d.keyed = true
 				args = append(args, "key")
 				continue
@@ -194,7 +196,7 @@ func (d *decision) member(local string, m member, set func(field, expr string)) 
 	case m.kind == duration && (resets.MatchString(m.name) || resetTime.MatchString(m.name)):
 		set("ResetAfter", expr)
 	case m.kind == instant && resetTime.MatchString(m.name):
-		set("ResetAfter", "time.Until("+expr+")")
+		set("ResetAfter", map[bool]string{true: expr + ".Sub(at)", false: "time.Until(" + expr + ")"}[d.explicit])
 	}
 }
 
@@ -225,10 +227,15 @@ return quotatest.Answer{OK: served, Remaining: left}
 		a.fields = append(a.fields, "// Take: nothing fits.")
 		return
 	}
-	a.put(map[bool]string{true: "TakeKey", false: "Take"}[d.keyed], d.text(a))
+	at := ""
+	if d.explicit {
+		at, a.time = "At", "Explicit"
+	}
+	a.put(map[bool]string{true: "TakeKey", false: "Take"}[d.keyed]+at, d.text(a))
 	if sig := a.signature("Peek"); sig != nil {
-		if p := a.decides("Peek", sig); p != nil && !p.counts && !p.recorder {
-			a.put("Peek", p.text(a))
+		p := a.decides("Peek", sig)
+		if p != nil && !p.counts && !p.recorder && !p.keyed && p.explicit == d.explicit {
+			a.put("Peek"+at, p.text(a))
 		}
 	}
 	for _, back := range []string{"GiveBack", "Refund", "Return", "Undo"} {
@@ -261,6 +268,9 @@ func (d *decision) text(a *adapter) string {
 	params := map[string]string{"Take": "n int", "Peek": ""}[field]
 	if d.keyed {
 		params = "key, n int"
+	}
+	if d.explicit {
+		params = strings.TrimSuffix("at time.Time, "+params, ", ")
 	}
 	b.WriteString("func(" + params + ") quotatest.Answer {\n")
 	if !d.counts && field == "Take" {
@@ -354,7 +364,11 @@ var promises = []struct {
 	{"FixedWindow", regexp.MustCompile(`(?i)fixed.?window`)},
 }
 
-// byName is the Kind that a name says, "" if none does.
+// spoken are the words of comments for each of the promises.
+var spoken = regexp.MustCompile(
+	`(?i)(gcra|generic.cell.rate)|(sliding.?(?:window.?)?log)|(sliding.?(?:window.?)?counter)|(fixed.?window)`)
+
+// byName is the Kind that a name says, or the only one of which the comments speak; "" if none does.
 func (a *adapter) byName() string {
 	for _, name := range a.names() {
 		for _, k := range promises {
@@ -363,5 +377,13 @@ func (a *adapter) byName() string {
 			}
 		}
 	}
-	return ""
+	told := ""
+	for _, found := range spoken.FindAllStringSubmatch(a.comments(), -1) {
+		i := slices.IndexFunc(found[1:], func(words string) bool { return words != "" })
+		if told != "" && told != promises[i].kind {
+			return ""
+		}
+		told = promises[i].kind
+	}
+	return told
 }

@@ -12,11 +12,12 @@ func (a *adapter) returns(o operation) string {
 	if slices.Contains(o.params, context) {
 		a.use("context", "context")
 	}
-	if slices.Contains(o.params, instant) {
+	if slices.Contains(o.params, instant) || slices.Contains(o.params, duration) {
 		a.use("time", "time")
 	}
 	return map[kind]string{
 		boolean: " bool", failure: " error", perSec: " float64", release: " (func(), error)",
+		booking: " limitertest.Reservation",
 	}[o.result]
 }
 
@@ -46,10 +47,14 @@ func (a *adapter) result(o operation, sig *types.Signature, fn, call string) (bo
 	switch {
 	case o.result == none && o.field == "Resize" && len(kinds) == 0:
 		return "if n == 0 {\npanic(\"it may mean something else\")\n}\n" + call, false
+	case a.keyed() && strings.HasPrefix(o.field, "Set"): // of new keys only, perhaps
+		return "", false
 	case o.result == none:
 		return call, len(kinds) == 0
 	case o.result == release:
 		return a.released(sig, call), false
+	case o.result == booking:
+		return a.booked(o, sig, call), false
 	case at < 0:
 		return a.conversion(o, sig, call), false
 	case len(kinds) > 1:

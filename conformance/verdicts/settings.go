@@ -71,7 +71,9 @@ func (a *adapter) fitting(s *types.Struct) []setting {
 	for _, f := range fields {
 		if len(g.left(kindOf(f.Type()))) > 0 {
 			x := setting{f.Name(), g.simple(f.Name(), f.Type())}
-			a.refuse(x.expr+" == 0", "0 may stand for a default")
+			if !strings.Contains(x.expr, "max(") {
+				a.refuse(x.expr+" == 0", "0 may stand for a default")
+			}
 			out = append(out, x)
 		}
 	}
@@ -136,8 +138,11 @@ func (a *adapter) runs() {
 	a.looped = true
 }
 
-// clock is the clock of the suite, if a parameter is one.
-func (a *adapter) clock(t types.Type) string {
+// clock is the clock of the suite, if a parameter is one: an interface or a function.
+func (a *adapter) clock(name string, t types.Type) string {
+	if sig, ok := t.Underlying().(*types.Signature); ok {
+		return a.clockFunc(name, plain(sig))
+	}
 	elem, ref := t, ""
 	if p, ok := t.(*types.Pointer); ok { // to an interface
 		elem, ref = p.Elem(), "&clock"
@@ -152,6 +157,20 @@ func (a *adapter) clock(t types.Type) string {
 	}
 	a.lines = append(a.lines, "var clock "+types.TypeString(elem, a.qualifier)+" = env.Clock")
 	return ref
+}
+
+// clockFunc is the function of env.Clock with a signature, and with a name where that does not tell; "" if there is
+// none. Where the time is only read, and something waits all the same, package time has to be that clock.
+func (a *adapter) clockFunc(name, signature string) string {
+	for method, want := range clockMethods {
+		if want == signature && (method == "Now" || method == "After" || strings.EqualFold(method, name)) {
+			if method != "Now" || !a.blocks() {
+				a.time = "Injected"
+			}
+			return "env.Clock." + method
+		}
+	}
+	return ""
 }
 
 // clockMethods are the methods of env.Clock.
@@ -212,7 +231,7 @@ func (g *giver) further(elem types.Type) []string {
 		t := f.Type().(*types.Signature).Params().At(0).Type()
 		expr := g.option(f.Name(), t)
 		if expr == "" {
-			expr = g.a.clock(t)
+			expr = g.a.clock(f.Name(), t)
 		}
 		if expr == "" {
 			continue

@@ -121,7 +121,7 @@ func (a *adapter) questions() string {
 
 // otherTime is the source of time that it could be instead.
 func (a *adapter) otherTime() string {
-	if a.time == "Injected" {
+	if a.time != "PackageTime" {
 		return "PackageTime, if it calls package time too"
 	}
 	return "Injected, if it takes a clock: env.Clock"

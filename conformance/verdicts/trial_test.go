@@ -151,6 +151,16 @@ func TestInit_notComplete(t *testing.T) {
 	}
 }
 
+// Of a type that cannot do what its name says another contract is tried, and that is said.
+func TestInit_next(t *testing.T) {
+	var out, failed bytes.Buffer
+	file := filepath.Join(t.TempDir(), "x_test.go")
+	code := run([]string{"init", "-o", file, "./testdata/subjects.DebounceGate"}, &out, &failed)
+	if want := "it is no debouncer"; code != 0 || !strings.Contains(out.String(), want) {
+		t.Errorf("init ends with %d, and there is no %q in\n%s%s", code, want, &out, &failed)
+	}
+}
+
 // Comments that a literal has stay when it is written again.
 func TestCommentedAs(t *testing.T) {
 	const older = "Traits: x.Traits{\n\tTie:   x.FireFirst, // observed: it fires\n\t\tFull: true,\n\t}"

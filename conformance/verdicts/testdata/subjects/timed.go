@@ -132,6 +132,8 @@ type RateBucket struct{}
 func NewRateBucket(capacity int, interval time.Duration, handle func(int)) *RateBucket { return nil }
 
 func (*RateBucket) Put(v int) error { return nil }
+func (*RateBucket) Close()          {}
+func (*RateBucket) Stop()           {}
 
 // Cell has a burst, as no window has.
 type Cell struct{}
@@ -150,4 +152,7 @@ type PerKey struct{}
 // NewPerKey wants the wait and what is called.
 func NewPerKey(wait time.Duration, fire func(key, v int)) *PerKey { return &PerKey{} }
 
-func (d *PerKey) Debounce(key, v int) {}
+func (d *PerKey) Debounce(key, v int)  {}
+func (d *PerKey) Cancel(key int) bool  { return true }
+func (d *PerKey) Flush(key int)        {}
+func (d *PerKey) Pending(key int) bool { return true }

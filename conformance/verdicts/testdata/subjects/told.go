@@ -1,0 +1,130 @@
+package subjects
+
+import (
+	"context"
+	"time"
+)
+
+// Cooldown reads its clock.
+type Cooldown struct{}
+
+// NewCooldown is told what time it is.
+func NewCooldown(interval time.Duration, now func() time.Time) *Cooldown { return &Cooldown{} }
+
+func (*Cooldown) Allow() bool { return true }
+
+// ToldCooldown is told the time by each caller.
+type ToldCooldown struct{}
+
+// NewToldCooldown wants the interval.
+func NewToldCooldown(interval time.Duration) *ToldCooldown { return &ToldCooldown{} }
+
+func (*ToldCooldown) Allow(now time.Time) bool { return true }
+
+// ReadDebouncer reads a clock, and waits on another.
+type ReadDebouncer struct{}
+
+// NewReadDebouncer has no timers to be told of.
+func NewReadDebouncer(wait time.Duration, now func() time.Time, f func(int)) *ReadDebouncer {
+	return nil
+}
+
+func (*ReadDebouncer) Call(v int) {}
+
+// FullThrottle can do all that a throttle can.
+type FullThrottle struct{}
+
+// NewFullThrottle lets n through in each interval.
+func NewFullThrottle(n uint, interval time.Duration, emit func(int)) *FullThrottle { return nil }
+
+func (*FullThrottle) Call(v int)                         {}
+func (*FullThrottle) Flush()                             {}
+func (*FullThrottle) Discard() bool                      { return true }
+func (*FullThrottle) Stop()                              {}
+func (*FullThrottle) Shutdown(ctx context.Context) error { return nil }
+func (*FullThrottle) Reset(now time.Time)                {}
+
+// Tally is a sliding-window counter.
+type Tally struct{}
+
+// NewTally grants so many in a window.
+func NewTally(limit int, window time.Duration) *Tally { return &Tally{} }
+
+func (*Tally) Take(now time.Time, n int) (ok bool, remaining int) { return true, 0 }
+func (*Tally) Peek(now time.Time) (allowed bool, remaining int)   { return true, 0 }
+func (*Tally) Refund(n int)                                       {}
+func (*Tally) Close()                                             {}
+
+// Tallies are like one of fixed windows, and like a sliding log, for each key.
+type Tallies struct{}
+
+// NewTallies grants so many in a window.
+func NewTallies(limit int, window time.Duration) *Tallies { return &Tallies{} }
+
+func (*Tallies) TakeAt(now time.Time, key, n int) bool { return true }
+
+// ToldMeters are told the time, and have a bucket for each key.
+type ToldMeters struct{}
+
+// NewToldMeters makes buckets.
+func NewToldMeters(every time.Duration, burst int) *ToldMeters { return &ToldMeters{} }
+
+func (*ToldMeters) AllowAt(at time.Time, key, n int) bool { return true }
+func (*ToldMeters) SetBurst(n int)                        {}
+
+// Admission is a limiter by its package, and runs functions.
+type Admission struct{}
+
+// NewAdmission has a backlog.
+func NewAdmission(limit, backlog int, timeout time.Duration) *Admission { return &Admission{} }
+
+func (*Admission) Do(ctx context.Context, run func()) error { return nil }
+
+// DebounceGate has the name of what it is not.
+type DebounceGate struct{}
+
+// NewDebounceGate wants an interval.
+func NewDebounceGate(interval time.Duration) *DebounceGate { return &DebounceGate{} }
+
+func (*DebounceGate) Allow() bool { return true }
+
+// BookBucket is a bucket that takes tokens in advance.
+type BookBucket struct{}
+
+// NewBookBucket wants a rate.
+func NewBookBucket(rate float64, burst int) *BookBucket { return &BookBucket{} }
+
+// Booking is what it returns.
+type Booking struct{}
+
+func (*Booking) Delay() time.Duration { return 0 }
+func (*Booking) Cancel() bool         { return true }
+
+func (*BookBucket) Allow(n int) bool           { return true }
+func (*BookBucket) Reserve(n int) *Booking     { return nil }
+func (*BookBucket) Tokens() float64            { return 0 }
+func (*BookBucket) SetLimit(perSecond float64) {}
+
+// LoanBucket is told the time of what it lends.
+type LoanBucket struct{}
+
+// NewLoanBucket wants a rate.
+func NewLoanBucket(rate float64, burst int) *LoanBucket { return &LoanBucket{} }
+
+// Loan is what it returns.
+type Loan struct{ OK bool }
+
+func (Loan) DelayFrom(t time.Time) time.Duration { return 0 }
+func (Loan) CancelAt(t time.Time)                {}
+
+func (*LoanBucket) AllowN(now time.Time, n int) bool            { return true }
+func (*LoanBucket) ReserveN(now time.Time, n int) (Loan, error) { return Loan{}, nil }
+func (*LoanBucket) Tokens(now time.Time) float64                { return 0 }
+
+// Lots are batches. A size or a delay of 0 means unlimited.
+type Lots struct{}
+
+// NewLots gets what to do.
+func NewLots(size int, delay time.Duration, handle func([]int)) *Lots { return &Lots{} }
+
+func (*Lots) Add(v int) {}
