@@ -170,6 +170,9 @@ func (g *giver) simple(name string, t types.Type) string {
 	for _, w := range slices.Concat(g.a.c.named, wellNamed) {
 		if w.kind == k && w.names.MatchString(name) {
 			g.a.useTime(w.expr)
+			if k == boolean {
+				g.a.refuse(strings.Replace(w.expr, "Leading != 0", "Trailing == 0", 1), "it has this edge in any case")
+			}
 			return g.a.converted(t, w.expr)
 		}
 	}
@@ -298,7 +301,7 @@ func isAny(t types.Type) bool {
 
 // converted is an expression as a type.
 func (a *adapter) converted(t types.Type, expr string) string {
-	plainly := map[kind]string{duration: "time.Duration", count: "int", perSec: "float64"}[kindOf(t)]
+	plainly := map[kind]string{duration: "time.Duration", count: "int", perSec: "float64", boolean: "bool"}[kindOf(t)]
 	if name := types.TypeString(t, a.short); name != plainly {
 		return types.TypeString(t, a.qualifier) + "(" + expr + ")"
 	}

@@ -163,6 +163,10 @@ func TestInit_subjects(t *testing.T) {
 		{"Cooldown", []string{"throttletest.Injected", "(cfg.Interval, env.Clock.Now)", "Allow: x.Allow,"}},
 		{"ToldCooldown", []string{"throttletest.Run(", "throttletest.Explicit", "AllowAt: x.Allow,"}},
 		{"ReadDebouncer", []string{"debouncertest.PackageTime", "(cfg.Wait, env.Clock.Now, func(v int) { fire(v) })"}},
+		{"HeadDebouncer", []string{
+			"debouncertest.Injected", "if cfg.Edges&debouncertest.Trailing == 0 {", "Now: env.Clock.Now,",
+			"return env.Clock.AfterFunc(d, f).Stop }, }, cfg.Wait, cfg.Edges&debouncertest.Leading != 0,",
+		}},
 		{"FullThrottle", []string{
 			"throttletest.Run(", "(uint(max(1, cfg.K)), cfg.Interval,", "Flush: x.Flush,", "func() { x.Discard() }",
 			"Stop: x.Stop,", "Close: func() { x.Shutdown(context.Background()) }", ": it does not fit Reset",
@@ -184,6 +188,7 @@ func TestInit_subjects(t *testing.T) {
 			"DelayFrom: r.DelayFrom", "CancelAt: r.CancelAt", "TokensAt: x.Tokens,",
 		}},
 		{"Lots", []string{"batchtest.Run(", "batchtest.Funcs { x := subjects.NewLots(cfg.Size, cfg.Delay,"}},
+		{"Licence", []string{"concurrencytest.Run(", "r, err := x.Acquire(ctx)", "r, ok := x.TryAcquire()", "}, true"}},
 	} {
 		asked, name, ok := strings.Cut(c.name, " ")
 		if !ok {

@@ -24,6 +24,7 @@ const (
 	running // a func() to be called while a slot is held
 	ending  // a channel that is closed when nobody waits any more
 	release // a func() that gives back
+	attempt // one, and whether there is one
 	booking // a limitertest.Reservation
 	pace    // a limitertest.Rate
 )
@@ -97,6 +98,7 @@ var known = []*contract{
 			"cfg.MaxWait": "MaxWait: one of MaxWaitFromFirst, MaxWaitFromFire and MaxWaitOnCall",
 			"cfg.Full":    "Full: one of FullFires and FullMakesRoom",
 		},
+		named:   []wellKnown{{boolean, regexp.MustCompile(`(?i)^leading$`), "cfg.Edges&debouncertest.Leading != 0"}},
 		remarks: map[string]string{"Stop": " // if calls work again afterwards, this is Cancel"},
 		operations: []operation{
 			{"CallKey", []kind{key, payload}, none, events},
@@ -124,6 +126,7 @@ var known = []*contract{
 				"TryAcquire", "TryAcquirePermit", "TryBorrow", "TryEnter", "TryStart", "TryAdd", "TryLock", "TryGet",
 				"TryTake",
 			}},
+			{"TryTake", []kind{count}, attempt, []string{"TryAcquire", "TryEnter", "TryStart", "TryGet", "TryTake"}},
 			{"Release", []kind{count}, none, slices.Concat(gives, ends)},
 			{"Resize", []kind{count}, none, []string{"Resize", "SetLimit", "SetCapacity"}},
 			{"Stop", nil, none, stops},

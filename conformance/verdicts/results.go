@@ -17,7 +17,7 @@ func (a *adapter) returns(o operation) string {
 	}
 	return map[kind]string{
 		boolean: " bool", failure: " error", perSec: " float64", release: " (func(), error)",
-		booking: " limitertest.Reservation",
+		attempt: " (func(), bool)", booking: " limitertest.Reservation",
 	}[o.result]
 }
 
@@ -53,6 +53,8 @@ func (a *adapter) result(o operation, sig *types.Signature, fn, call string) (bo
 		return call, len(kinds) == 0
 	case o.result == release:
 		return a.released(sig, call), false
+	case o.result == attempt:
+		return attempted.Replace(a.released(sig, call)), false
 	case o.result == booking:
 		return a.booked(o, sig, call), false
 	case at < 0:
@@ -127,6 +129,11 @@ func (a *adapter) giveBack(t types.Type, value string) string {
 	}
 	return ""
 }
+
+// attempted makes what takes a slot or returns an error answer whether it has one.
+var attempted = strings.NewReplacer(
+	"nil, errors.New(\"rejected\")", "nil, false", "return nil, err\n", "return nil, false\n", "}, nil", "}, true",
+)
 
 // released is the body of an adapter of what hands out how it is given back.
 func (a *adapter) released(sig *types.Signature, call string) string {

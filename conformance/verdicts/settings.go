@@ -138,10 +138,21 @@ func (a *adapter) runs() {
 	a.looped = true
 }
 
-// clock is the clock of the suite, if a parameter is one: an interface or a function.
+// clock is the clock of the suite, if a parameter is one: an interface, a function, or a struct of them.
 func (a *adapter) clock(name string, t types.Type) string {
-	if sig, ok := t.Underlying().(*types.Signature); ok {
-		return a.clockFunc(name, plain(sig))
+	switch u := t.Underlying().(type) {
+	case *types.Signature:
+		return a.clockFunc(name, plain(u))
+	case *types.Struct:
+		before, parts := a.time, ""
+		for f := range u.Fields() {
+			expr := a.clock(f.Name(), f.Type())
+			if parts += f.Name() + ": " + expr + ",\n"; expr == "" || !f.Exported() {
+				a.time = before
+				return ""
+			}
+		}
+		return map[bool]string{true: types.TypeString(t, a.qualifier) + "{\n" + parts + "}"}[parts != ""]
 	}
 	elem, ref := t, ""
 	if p, ok := t.(*types.Pointer); ok { // to an interface
@@ -170,7 +181,12 @@ func (a *adapter) clockFunc(name, signature string) string {
 			return "env.Clock." + method
 		}
 	}
-	return ""
+	if signature != "time.Duration,func() -> func() bool" {
+		return ""
+	}
+	a.use("time", "time")
+	a.time = "Injected"
+	return "func(d time.Duration, f func()) func() bool { return env.Clock.AfterFunc(d, f).Stop }"
 }
 
 // clockMethods are the methods of env.Clock.

@@ -31,6 +31,22 @@ func NewReadDebouncer(wait time.Duration, now func() time.Time, f func(int)) *Re
 
 func (*ReadDebouncer) Call(v int) {}
 
+// Hands are a clock.
+type Hands struct {
+	Now       func() time.Time
+	AfterFunc func(d time.Duration, f func()) (stop func() bool)
+}
+
+// HeadDebouncer may have a leading edge.
+type HeadDebouncer struct{}
+
+// NewHeadDebouncer is given a clock of functions.
+func NewHeadDebouncer(clock Hands, wait time.Duration, leading bool, f func(int)) *HeadDebouncer {
+	return nil
+}
+
+func (*HeadDebouncer) Call(v int) {}
+
 // FullThrottle can do all that a throttle can.
 type FullThrottle struct{}
 
@@ -128,3 +144,12 @@ type Lots struct{}
 func NewLots(size int, delay time.Duration, handle func([]int)) *Lots { return &Lots{} }
 
 func (*Lots) Add(v int) {}
+
+// Licence hands out how a slot is given back.
+type Licence struct{}
+
+// NewLicence makes so many.
+func NewLicence(slots int) *Licence { return &Licence{} }
+
+func (*Licence) Acquire(ctx context.Context) (func(), error) { return nil, nil }
+func (*Licence) TryAcquire() (func(), bool)                  { return nil, true }
