@@ -24,7 +24,7 @@ func (e *explorer) keyed(base conformance.Config) []suite.Family {
 	keys := append(calls, ending(base, e.endings(e.acceptsKey))...)
 	keys = append(keys, e.busyKeys(base)...)
 	keys = append(keys, e.oneKey(base)...)
-	if e.Accepts(verb.Cancel) && e.traits.AfterCancel.usable() {
+	if e.Accepts(opCancelAll) && e.traits.AfterCancel.usable() {
 		keys = append(keys, cancelledKeys(base)...)
 	}
 	if e.Accepts(verb.Stop) {
@@ -66,7 +66,7 @@ func (e *explorer) flushedOrSwept(cfg conformance.Config) []conformance.Schedule
 	if cfg.MaxWait == 0 { // which does not make a key rest any sooner
 		out = edge.Swept(cfg, wait)
 	}
-	if e.Accepts(verb.Flush) && cfg.Edges != Leading && cfg.Edges != NoEdges {
+	if e.Accepts(opFlushAll) && cfg.Edges != Leading && cfg.Edges != NoEdges {
 		out = append(out, edge.FlushedKeys(cfg, wait)...)
 	}
 	return out

@@ -102,7 +102,8 @@ type Funcs struct {
 	// No event comes after it, not even from a callback.
 	Close func()
 	// CallKey is Call for a debouncer that keeps a wait for each key. CancelKey and FlushKey
-	// are Cancel and Flush for one key, which may be idle or new.
+	// are Cancel and Flush for one key, which may be idle or new. Without Cancel, or Flush, that of
+	// key 1 is used, and CallKey of key 1 for Call.
 	CallKey             func(key, v int)
 	CancelKey, FlushKey func(key int)
 }
@@ -173,6 +174,8 @@ const (
 	opKeys      conformance.Op = "call with key"
 	opCancelKey conformance.Op = "cancel with key"
 	opFlushKey  conformance.Op = "flush with key"
+	opCancelAll conformance.Op = "cancel of all keys"
+	opFlushAll  conformance.Op = "flush of all keys"
 )
 
 // withKey are the same operations with a key.
@@ -183,15 +186,35 @@ var withKey = map[conformance.Op]conformance.Op{
 // Learn looks at an instance that is thrown away.
 func (c *contract) Learn(*suite.Suite) map[conformance.Op]bool {
 	h := suite.NewFakeTime(conformance.Config{}.Start(), false)
-	f := c.build(Env{Clock: h.Clock(), Start: h.Start}, Config{Wait: time.Hour, Edges: c.built()}, func(int, []int) {})
+	f := c.bare(Env{Clock: h.Clock(), Start: h.Start}, Config{Wait: time.Hour, Edges: c.built()}, func(int, []int) {})
 	suite.ThrowAway(func() { f.release(false) })
 	c.stops = f.Stop != nil
+	cancels, flushes := f.Cancel != nil || f.CancelReports != nil, f.Flush != nil
+	f = f.ofOneKey()
 	return map[conformance.Op]bool{
 		verb.Call: f.Call != nil, verb.Cancel: f.Cancel != nil || f.CancelReports != nil,
 		verb.Flush: f.Flush != nil, verb.Pending: f.Pending != nil, verb.Stop: f.Stop != nil,
 		verb.Close: f.Close != nil, opReports: f.CancelReports != nil, opKeys: f.CallKey != nil,
-		opCancelKey: f.CancelKey != nil, opFlushKey: f.FlushKey != nil,
+		opCancelKey: f.CancelKey != nil, opFlushKey: f.FlushKey != nil, opCancelAll: cancels, opFlushAll: flushes,
 	}
+}
+
+// ofOneKey are the operations with those of one key for those that the debouncer only has with a key. No schedule with
+// several keys has such a cancel or flush.
+func (f Funcs) ofOneKey() Funcs {
+	cancels, key := f.Cancel == nil && f.CancelReports == nil && f.CancelKey != nil, f
+	flushes := f.Flush == nil && f.FlushKey != nil
+	if f.CallKey == nil || !cancels && !flushes {
+		return f
+	}
+	f.Call = func(v int) { key.CallKey(1, v) }
+	if cancels {
+		f.Cancel = func() { key.CancelKey(1) }
+	}
+	if flushes {
+		f.Flush = func() { key.FlushKey(1) }
+	}
+	return f
 }
 
 // built are the edges of a debouncer whose schedule does not say.
@@ -200,8 +223,13 @@ func (c *contract) built() Edges { return c.spec.Traits.built() }
 // kinds are the edges that are declared, or else built.
 func (c *contract) kinds() []Edges { return edge.Kinds(c.spec.Traits.Edges, Trailing) }
 
-// build makes a debouncer of either kind.
+// build makes a debouncer of either kind, of which all operations can be used without a key.
 func (c *contract) build(env Env, cfg Config, fire func(v int, all []int)) Funcs {
+	return c.bare(env, cfg, fire).ofOneKey()
+}
+
+// bare makes a debouncer as the spec has it.
+func (c *contract) bare(env Env, cfg Config, fire func(v int, all []int)) Funcs {
 	if c.spec.NewBatch == nil {
 		return c.spec.New(env, cfg, func(v int) { fire(v, nil) })
 	}
