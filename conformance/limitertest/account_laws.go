@@ -89,7 +89,7 @@ func (m memory) trace(x *exam, job suite.Job) *difference {
 		return nil
 	}
 	d := accounted(&x.Trace, x.traits)
-	if d == nil {
+	if d == nil || x.leavesOtherwise() {
 		return nil
 	}
 	m.traced[job.Family]++
@@ -110,6 +110,17 @@ func (m memory) trace(x *exam, job suite.Job) *difference {
 	}
 	m.basic[d.law] = true
 	return d
+}
+
+// leavesOtherwise reports whether the account agrees with a run if those who wait take another's giving up otherwise
+// than a new limit. Of a limiter with both the trait says what a new limit does.
+func (x *exam) leavesOtherwise() bool {
+	if !x.changeable || x.traits.OnChange == 0 || !x.left(-1, forever) {
+		return false
+	}
+	t := *x.traits
+	t.leaving = OnChangeKeeps + OnChangeServes - t.OnChange
+	return accounted(&x.Trace, &t) == nil
 }
 
 // gaveUp says which wait was the last to be given up until an instant, if another shows that something was wrong

@@ -1,6 +1,7 @@
 package limitertest
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"math/big"
@@ -190,7 +191,7 @@ func (a *account) giveUp(c *claim, law string, tie bool) {
 		hi = 0 // the upper end never had it as taken
 	}
 	a.giveBack(c, lo, hi)
-	a.moved()
+	a.moved(a.traits.onLeaving())
 }
 
 // waitedBehind is what the claims after one that is due lack until the last of them is due, in whole tokens: they may
@@ -207,13 +208,16 @@ func (a *account) waitedBehind(c *claim) int {
 	return int(lack.Div(lack, a.one).Int64())
 }
 
+// onLeaving says what becomes of those who wait when another gives up.
+func (t *Traits) onLeaving() OnChange { return cmp.Or(t.leaving, t.OnChange) }
+
 // moved gives those who wait new instants, if their waits are served anew. Tokens that a
 // later claim lost when it was given up may be lost at that claim's instant, or at once.
-func (a *account) moved() {
+func (a *account) moved(how OnChange) {
 	for _, c := range a.claims {
-		c.moved = c.moved || a.traits.OnChange != OnChangeServes
+		c.moved = c.moved || how != OnChangeServes
 	}
-	if a.traits.OnChange == OnChangeKeeps && !a.waives("W-WAKE") {
+	if how == OnChangeKeeps && !a.waives("W-WAKE") {
 		return
 	}
 	behind, lost := 0, 0
@@ -231,7 +235,7 @@ func (a *account) moved() {
 		if a.rate == Inf {
 			from, to = a.at, a.at
 		}
-		if c.d.Op == verb.Reserve || a.traits.OnChange == 0 || a.waives("W-WAKE") {
+		if c.d.Op == verb.Reserve || how == 0 || a.waives("W-WAKE") {
 			from, to = min(from, c.from), max(to, c.to)
 		}
 		c.from, c.to = from, to

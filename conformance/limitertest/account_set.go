@@ -42,7 +42,7 @@ func (a *account) setLimit(r Rate) {
 		}
 	}
 	a.clamp()
-	a.moved()
+	a.moved(a.traits.OnChange)
 }
 
 // hindsight returns the level as if the new limit had held from the beginning.
@@ -79,7 +79,7 @@ func (a *account) setBurst(burst int) {
 	for _, c := range a.claims {
 		c.outgrown = c.outgrown || c.d.Op == verb.Wait && !c.ended && !c.free && a.refuses(c.d.N)
 	}
-	a.moved()
+	a.moved(a.traits.OnChange)
 }
 
 // refuses reports whether a wait for n tokens may fail because the bucket never holds as many.

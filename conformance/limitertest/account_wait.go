@@ -166,7 +166,7 @@ func (a *account) left(c *claim, deadline time.Duration) {
 	switch {
 	case c.outgrown && (c.cancelled < 0 || at <= c.cancelled) && at <= deadline:
 		a.giveBack(c, 0, d.N) // it may have taken something, or nothing yet
-		a.moved()
+		a.moved(a.traits.onLeaving())
 		return
 	case c.cancelled >= 0 && at <= c.cancelled+a.traits.Latency:
 	case c.cancelled >= 0 && c.cancelled < deadline:

@@ -1,6 +1,8 @@
 package limitertest
 
 import (
+	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"time"
@@ -36,6 +38,24 @@ func (e *explorer) idling() []conformance.Schedule {
 		cfg := limited(rate, 1)
 		for _, gap := range []time.Duration{e.c.long(cfg) / 2, e.c.long(cfg)} {
 			out = append(out, leftAlone(cfg, gap, one))
+		}
+	}
+	return append(out, e.wrapping(one)...)
+}
+
+// wrapping lists schedules of limiters that are left alone until nanoseconds times rate are no number of 63 or 64 bits
+// any more, and a little more than 0 as one.
+func (e *explorer) wrapping(one conformance.Step) (out []conformance.Schedule) {
+	if e.c.spec.Traits.Resolution > 0 {
+		return nil // its ticker ticks all the while
+	}
+	for _, rate := range []uint64{10, 1000, 1_000_000} {
+		for _, wraps := range []uint64{1 << 63 / rate, math.MaxUint64 / rate} {
+			const burst = 3
+			last := one
+			last.At = time.Duration(wraps + 1)
+			steps := append(slices.Repeat([]conformance.Step{one}, burst), last)
+			out = append(out, suite.Plan(limited(fmt.Sprintf("%d/1s", rate), burst), steps...))
 		}
 	}
 	return out

@@ -26,7 +26,8 @@ func (e *explorer) changes(zero ZeroRate) {
 	e.add("bursts", suite.Sequences(limited("10/1s", 3),
 		supported(e.Suite, steps("setburst 1", "setburst 5", "allow 1", "allow 3")), far, 3)...)
 	e.add("bursts", suite.ParseAll("rate=10/1s burst=1 | allow 1 @0 | setburst 5 @300ms | allow 5 @600ms",
-		"rate=10/1s burst=3 | allow 1 @0 | setburst 5 @1s | allow 4 @1s")...)
+		"rate=10/1s burst=3 | allow 1 @0 | setburst 5 @1s | allow 4 @1s",
+		"rate=10/1s burst=3 | setburst 0 @0 | setburst 3 @0 | allow 1 @10s")...)
 	one := strings.Repeat(" | allow 1 @0", 8)
 	e.add("bursts", suite.ParseAll("rate=10/1s burst=4 | allow 1 @0 | allow 1 @0 | setburst 8 @0"+one,
 		"rate=10/1s burst=4 | allow 1 @0 | allow 1 @0 | setburst 2 @0"+one,

@@ -221,6 +221,8 @@ type contract struct {
 	// locked says that who waits was seen to hold a lock while it sleeps, nil before anybody
 	// looked.
 	locked *bool
+	// changeable says that its limit or burst can be changed.
+	changeable bool
 	// naps says that a wait was seen to sleep a little longer than its tokens took.
 	naps bool
 	// overdraft says that the next request was seen to pay, nil before anybody looked.
@@ -318,6 +320,7 @@ func (c *contract) Learn(s *suite.Suite) map[conformance.Op]bool {
 	ops[verb.Cancel] = ops[opContext] || ops[opGiveUp]
 	f.end()
 	c.naps = ops[verb.Wait] && observer{s, c}.naps()
+	c.changeable = ops[verb.SetLimit] || ops[verb.SetBurst]
 	return ops
 }
 

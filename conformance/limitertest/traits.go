@@ -36,8 +36,8 @@ type Traits struct {
 	// LateCancel says what cancelling a reservation does after it is due. Only if
 	// reservations can be cancelled.
 	LateCancel LateCancel
-	// OnChange says what happens to waiters when the limit changes or another gives up.
-	// Only with a wait.
+	// OnChange says what happens to waiters when the limit changes or, in a limiter whose limit
+	// cannot change, when another gives up. Only with a wait.
 	OnChange OnChange
 	// OnBurstRaised says what raising the burst adds. Only with SetBurst.
 	OnBurstRaised OnBurstRaised
@@ -74,6 +74,8 @@ type Traits struct {
 	// Errors says whether a request whose answer is an error is granted. Only with Fail, or if
 	// answers have an Err. The limiter may or may not count such a request.
 	Errors Errors
+	// leaving is OnChange where another gives up, if it is not the same.
+	leaving OnChange
 	// naps says that a wait was seen to be asleep when its tokens came, for no longer than a nap.
 	naps bool
 }

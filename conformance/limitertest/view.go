@@ -16,10 +16,11 @@ import (
 // exam is one run under judgement.
 type exam struct {
 	*suite.Recording
-	traits *Traits
-	stops  bool   // the limiter has Stop
-	first  Config // what the first instance was made with
-	seen   *view
+	traits     *Traits
+	stops      bool   // the limiter has Stop
+	changeable bool   // its limit or burst can be changed
+	first      Config // what the first instance was made with
+	seen       *view
 	// unexplained is the first difference from the account, with the law that it breaks;
 	// nil if there is none.
 	unexplained *difference
@@ -35,7 +36,7 @@ func (c *contract) Exam(t *Traits, rec *suite.Recording, job suite.Job) *exam {
 		napping := *t
 		napping.naps, t = true, &napping
 	}
-	x := &exam{Recording: rec, traits: t, stops: c.stops, first: c.usual}
+	x := &exam{Recording: rec, traits: t, stops: c.stops, first: c.usual, changeable: c.changeable}
 	if x.accountable() && x.beyondRequests() && !edge.ForKeys(rec.Schedule) {
 		x.unexplained = c.learnt.trace(x, job)
 	}

@@ -56,6 +56,10 @@ func (l *bucket) fill(t time.Time) float64 {
 		more = min(elapsed, full).Seconds() * l.rate
 	case "a product overflows after a long time":
 		more = float64(int64(elapsed)*int64(l.rate)) / 1e9
+	case "a product of 64 bits wraps":
+		if l.rate == math.Trunc(l.rate) && l.rate < 1e9 {
+			more = float64(uint64(elapsed)*uint64(l.rate)) / 1e9
+		}
 	case "interval is cut to a microsecond":
 		if us := time.Duration(1e6 / l.rate); us > 0 && us < 1000 {
 			more = float64(elapsed) / float64(us*time.Microsecond)

@@ -468,6 +468,9 @@ func (l *debtBucket) setBurst(t time.Time, burst int) {
 	if l.is("a higher burst is pro-rated") && burst > old || l.is("a lower burst is pro-rated") && burst < old {
 		l.tokens *= float64(burst) / float64(old)
 	}
+	if l.is("a burst of 0 is for good") && old == 0 {
+		l.tokens = math.Inf(-1) // as what divides by it may be
+	}
 	if l.is("a higher burst brings tokens") {
 		l.tokens += float64(max(0, burst-old))
 	}
