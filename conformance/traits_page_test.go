@@ -25,7 +25,8 @@ it explores, and the subtest TRAITS prints them, to be pasted.
 - **nominal**: no value is stricter. The observed one is assumed.
 - **number**: exact is assumed. A measured number is a hint in a decision, and never a declaration.
 
-Traits in *italics* need no declaration: without one, the rules that depend on them are skipped.
+Traits in *italics* need no declaration: without one, the rules that depend on them are skipped, and only
+what a weaker value would excuse is asked for.
 `
 
 // TRAITS.md is made from the choices of the contracts, of which some are fit for bubbles only.

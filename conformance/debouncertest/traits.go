@@ -42,7 +42,7 @@ type Traits struct {
 	StopBarrier CancelBarrier
 
 	// The following are only declared where they apply. Without them their rules are
-	// skipped.
+	// skipped; what only a weaker value explains is asked for all the same.
 
 	// AfterFlush says whether the burst goes on after a flush that has fired, so that the next
 	// event need not lead. Only with LeadingAndTrailing.

@@ -26,7 +26,7 @@ type Traits struct {
 	Payload Payload
 
 	// The following are only declared where they apply. Without them their rules are
-	// skipped.
+	// skipped; what only a weaker value explains is asked for all the same.
 
 	// AfterFlush says what happens to the interval when a flush has emitted something. Only
 	// with the trailing edge.
