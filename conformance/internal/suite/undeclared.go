@@ -3,6 +3,7 @@ package suite
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/escapement-go/escapement/conformance"
@@ -29,7 +30,7 @@ func (e *engine[T, E]) undecided() (reason, text string, decisions []conformance
 			u.decide(s, d.value, e.asked(d))
 			continue
 		}
-		u.field(s)
+		u.field(s, e.failsWith(s))
 		if s.Shown != nil && s.Declared == 0 {
 			if why := s.Shown(); why != "" {
 				fmt.Fprintf(&u.unseen, "\n%s: %s\n", s.Name, why)
@@ -86,8 +87,19 @@ func (u *undeclared) reason() string {
 	return strings.Join(why, "; ")
 }
 
+// failsWith is a rule about a choice that fails, so that the value which is assumed is none to paste, "" if none does.
+func (e *engine[T, E]) failsWith(s *settled) string {
+	for i := range e.rules {
+		f := e.findings[e.rules[i].ID]
+		if slices.Contains(e.rules[i].Declared, s.Name) && f != nil && f.worst != nil {
+			return e.rules[i].ID
+		}
+	}
+	return ""
+}
+
 // field writes a choice that is declared, assumed or left open.
-func (u *undeclared) field(s *settled) {
+func (u *undeclared) field(s *settled, fails string) {
 	line := func(comment string, value int, note string) {
 		if note != "" {
 			note = " // " + note
@@ -100,6 +112,8 @@ func (u *undeclared) field(s *settled) {
 	switch {
 	case s.Declared != 0:
 		line("", s.Declared, "")
+	case s.assumed != 0 && s.seen == 0 && fails != "":
+		line("", s.assumed, "assumed, and broken: "+fails+" fails; "+s.means(s.assumed))
 	case s.assumed != 0 && s.seen == 0:
 		line("", s.assumed, "no run refuted it: "+s.means(s.assumed))
 	case s.assumed != 0:
