@@ -294,7 +294,7 @@ var reserved = map[string]string{
 	"strconv": "strconv", "errors": "errors", "clockwork": clockwork, "handle": "-", "ticker": "-",
 	"x": "-", "t": "-", "p": "-", "period": "-", "ok": "-", "all": "-", "opts": "-", "clock": "-", "v": "-", "r": "-",
 	"err": "-", "cfg": "-", "env": "-", "n": "-", "ctx": "-", "key": "-", "run": "-", "at": "-",
-	"newest": "-", "item": "-", "control": "-", "stop": "-",
+	"newest": "-", "item": "-", "control": "-", "stop": "-", "cmp": "cmp", "math": "math",
 }
 
 // qualifier names packages in types.

@@ -247,6 +247,25 @@ func TestInit_subjects(t *testing.T) {
 	}
 }
 
+// What does not compile is found before it is written.
+func TestAdapter_check(t *testing.T) {
+	pkg, err := load("./testdata/subjects")
+	if err != nil {
+		t.Fatal(err)
+	}
+	all, err := newAdapters(pkg, "Turned", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := all[0].check(); err != nil {
+		t.Errorf("what is written of Turned: %v", err)
+	}
+	all[0].lines = append(all[0].lines, "nowhere()")
+	if err := all[0].check(); err == nil || !strings.Contains(err.Error(), "undefined: nowhere") {
+		t.Errorf("check() = %v, want an error on nowhere", err)
+	}
+}
+
 // The help says the flags of both forms.
 func TestHelp(t *testing.T) {
 	var help bytes.Buffer
