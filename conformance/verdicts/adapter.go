@@ -33,6 +33,8 @@ type adapter struct {
 	helpers map[string]bool   // declarations that are needed
 	spare   []setting         // what the constructor was not given
 	looped  bool              // Run is taken
+	started bool              // Start is taken
+	edge    string            // the line that refuses to be made without the edge that cannot be chosen
 	batched bool              // its callback gets all events of a burst
 
 	wireless bool     // it has no operation that it must have
@@ -159,11 +161,14 @@ func (a *adapter) complete() bool {
 // configured is how much of the configuration is used.
 func (a *adapter) configured() int {
 	used := map[string]bool{}
-	for _, field := range configuration.FindAllString(strings.Join(a.lines, "\n"), -1) {
+	text := strings.ReplaceAll(strings.Join(a.lines, "\n"), noBurst, "")
+	for _, field := range configuration.FindAllString(text, -1) {
 		used[field] = true
 	}
 	return len(used)
 }
+
+const noBurst = "if cfg.Burst != "
 
 var configuration = regexp.MustCompile(`cfg\.[A-Z]\w*`)
 
@@ -183,6 +188,10 @@ func (a *adapter) needDurations() bool {
 // bound refuses the configurations that a constructor has no argument for, or that mean something else to it.
 func (a *adapter) bound() {
 	text := strings.Join(a.lines, "\n")
+	if a.c.pkg == "limitertest" && a.maker != nil && !strings.Contains(text, "cfg.Burst") {
+		most := map[bool]string{true: "1", false: "cfg.Rate.Events"}[a.decision() == nil && !a.set["AllowN"]]
+		a.refuse(noBurst[len("if "):]+most, "that is taken to be its burst, as it gets none")
+	}
 	documented := strings.ToLower(strings.Join(unbounded.FindAllString(a.comments(), -1), " "))
 	for _, field := range a.c.bounds {
 		refusal := "if " + field + " == 0 {\npanic(\"0 may be its default: this can go if it is no bound\")\n}"
@@ -248,8 +257,13 @@ func named(t types.Type) *types.TypeName {
 func (a *adapter) method(name string) *types.Func {
 	obj, _, _ := types.LookupFieldOrMethod(a.subject, true, a.pkg.types, name)
 	f, _ := obj.(*types.Func)
+	if f != nil && ofSync.MatchString(f.FullName()) { // promoted
+		return nil
+	}
 	return f
 }
+
+var ofSync = regexp.MustCompile(`^\(\*?sync\.`)
 
 // use returns the name by which a package is imported: its own, if nothing else has it.
 func (a *adapter) use(importPath, name string) string {
@@ -280,7 +294,7 @@ var reserved = map[string]string{
 	"strconv": "strconv", "errors": "errors", "clockwork": clockwork, "handle": "-", "ticker": "-",
 	"x": "-", "t": "-", "p": "-", "period": "-", "ok": "-", "all": "-", "opts": "-", "clock": "-", "v": "-", "r": "-",
 	"err": "-", "cfg": "-", "env": "-", "n": "-", "ctx": "-", "key": "-", "run": "-", "at": "-",
-	"newest": "-", "item": "-",
+	"newest": "-", "item": "-", "control": "-", "stop": "-", "cmp": "cmp", "math": "math",
 }
 
 // qualifier names packages in types.
@@ -324,6 +338,7 @@ func (a *adapter) make() {
 	}
 	a.spare = a.settings(a.sig)
 	a.setFurther()
+	a.starts()
 	a.runs()
 	a.pulled()
 }
@@ -341,6 +356,10 @@ func (a *adapter) further(t types.Type, i int) string {
 			return strings.ToLower(field)
 		}
 	}
+	if i == 1 && a.control(t) != "" {
+		return "control"
+	}
+	a.note("not used: result %d, a %s", i+1, types.TypeString(t, a.short))
 	return "_"
 }
 
@@ -350,6 +369,13 @@ func (a *adapter) short(p *types.Package) string { return p.Name() }
 // lack says what could not be told and must be: until then the test skips.
 func (a *adapter) lack(text string, args ...any) {
 	a.lacking = append(a.lacking, fmt.Sprintf(text, args...))
+}
+
+// ask is for a choice that only its documentation tells.
+func (a *adapter) ask(text string) {
+	if !slices.Contains(a.asked, text) {
+		a.asked = append(a.asked, text)
+	}
 }
 
 // note says what could not be told.

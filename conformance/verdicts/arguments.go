@@ -12,6 +12,7 @@ import (
 // arguments are those of a constructor, and whether all could be told.
 func (a *adapter) arguments(sig *types.Signature) (list string, given bool) {
 	g := a.giver(sig)
+	g.needed = true
 	var out []string
 	given = true
 	for i := range sig.Params().Len() {
@@ -52,12 +53,20 @@ type giver struct {
 	a                        *adapter
 	durations, counts, rates []string
 	timeless                 bool // no period is among the parameters
+	needed                   bool // they are no fields or options, which may be left out
 }
 
 // Names of parameters.
 var (
-	bursts    = regexp.MustCompile(`(?i)burst|capacity|bucket`)
-	intervals = regexp.MustCompile(`(?i)every|fill|^interval`)
+	bursts = regexp.MustCompile(`(?i)burst|capacity|bucket|balance`)
+
+	lasts = regexp.MustCompile(`(?i)max_?(wait|delay)|time_?out|patience`)
+
+	// Words of comments: one token comes in each interval, or all of them in a period.
+	singles   = regexp.MustCompile(`(?i)\b(new|each|single|per|one|1|next) (tokens?|permit|ticket)\b`)
+	periods   = regexp.MustCompile(`(?i)\b(window|period)\b`)
+	intervals = regexp.MustCompile(`(?i)every|fill|^interval|per_?token|^l(imit)?$`)
+	wholes    = regexp.MustCompile(`(?i)window|period|^per$|duration|size|frame|span`)
 	perSecond = regexp.MustCompile(`(?i)^(rate|limit|ratelimit|ratepersec(ond)?|persecond|[rqt]ps)$`)
 )
 
@@ -103,17 +112,29 @@ func (a *adapter) giver(sig *types.Signature) *giver {
 	case a.kind == "GCRA" && rated:
 		g.take("cfg.Limit")
 	case a.c.pkg != "limitertest" || rated:
-	case single && (slices.ContainsFunc(numbers, bursts.MatchString) || intervals.MatchString(spans[0])):
+	case single && (slices.ContainsFunc(numbers, bursts.MatchString) || a.isInterval(spans[0])):
 		g.durations = []string{"cfg.Rate.Interval()"} // one token in each interval
 		a.useTime("time.Microsecond")
 		a.refuse("!cfg.Rate.Exact() && cfg.Rate.Interval() < time.Microsecond", "its interval is rounded too much")
 	case single: // that many at once, and again when the period is over
 		g.durations = []string{"period"}
+		if !wholes.MatchString(spans[0]) && !periods.MatchString(a.comments()) {
+			a.lines = append(a.lines, fmt.Sprintf("// ASSUMED: all tokens of the burst come again in each %s. "+
+				"If one does, New is\n// period := cfg.Rate.Interval()", spans[0]))
+			a.assume("all tokens of its burst come again in each %s: if one does, see the comment in New", spans[0])
+		}
 		a.lines = append(a.lines, "period, ok := cfg.Rate.Period(cfg.Burst)\nif !ok {\npanic(\"no such period\")\n}")
 	default:
 		g.counts = append([]string{"cfg.Rate.Events"}, g.counts...)
 	}
 	return g
+}
+
+// isInterval reports whether a duration is that in which one token comes, as its name or the comments say.
+func (a *adapter) isInterval(name string) bool {
+	said := a.comments()
+	return intervals.MatchString(name) ||
+		!wholes.MatchString(name) && singles.MatchString(said) && !periods.MatchString(said)
 }
 
 // hasPeriod reports whether an option sets a duration.
@@ -140,6 +161,38 @@ func (g *giver) keyed(sig *types.Signature) []string {
 	return out
 }
 
+// wellNamed is an argument that its name tells. Who may choose one edge has the other in any case.
+func (g *giver) wellNamed(w wellKnown, t types.Type) string {
+	g.take(w.expr)
+	if a := g.a; w.kind == boolean && a.edge != "" {
+		a.lines = slices.DeleteFunc(a.lines, func(line string) bool { return line == a.edge })
+		a.ask("declare in Edges those that it is made with; until then only the usual one is tried")
+	} else if w.kind == boolean {
+		other := strings.NewReplacer("Leading != 0", "Trailing == 0", "Trailing != 0", "Leading == 0").Replace(w.expr)
+		a.refuse(other, "it has this edge in any case")
+		a.edge = a.lines[len(a.lines)-1]
+	}
+	return g.a.converted(t, g.ifAny(w.expr))
+}
+
+// ifAny is an argument that must be there although its trait may not be declared: 0 then stands for no bound.
+func (g *giver) ifAny(expr string) string {
+	trait := g.a.c.optional[expr]
+	if trait != "" {
+		g.a.ask("declare " + trait + "; until then what it bounds is not tried")
+	}
+	if trait == "" || !g.needed {
+		return expr
+	}
+	g.a.use("cmp", "cmp")
+	return "cmp.Or(" + expr + ", 1_000_000*time.Hour)"
+}
+
+// isBound reports whether a duration is for how long something may last at the most, and not what a contract is about.
+func (a *adapter) isBound(name string) bool {
+	return lasts.MatchString(name) && strings.Contains("throttletest limitertest quotatest leakybuckettest", a.c.pkg)
+}
+
 // left is what there is of a kind.
 func (g *giver) left(k kind) []string {
 	return map[kind][]string{duration: g.durations, count: g.counts, perSec: g.rates}[k]
@@ -147,11 +200,13 @@ func (g *giver) left(k kind) []string {
 
 // take takes a number, wherever it stands, and reports whether it was left.
 func (g *giver) take(expr string) bool {
-	i := slices.Index(g.counts, expr)
-	if i >= 0 {
-		g.counts = slices.Concat(g.counts[:i], g.counts[i+1:])
+	for _, list := range []*[]string{&g.counts, &g.durations} {
+		if i := slices.Index(*list, expr); i >= 0 {
+			*list = slices.Concat((*list)[:i], (*list)[i+1:])
+			return true
+		}
 	}
-	return i >= 0
+	return false
 }
 
 // next takes the first of a list.
@@ -169,16 +224,16 @@ func (g *giver) simple(name string, t types.Type) string {
 	k := kindOf(t)
 	for _, w := range slices.Concat(g.a.c.named, wellNamed) {
 		if w.kind == k && w.names.MatchString(name) {
-			g.a.useTime(w.expr)
-			if k == boolean {
-				g.a.refuse(strings.Replace(w.expr, "Leading != 0", "Trailing == 0", 1), "it has this edge in any case")
-			}
-			return g.a.converted(t, w.expr)
+			return g.wellNamed(w, t)
 		}
 	}
 	switch k {
 	case duration:
-		return g.a.converted(t, next(&g.durations, "0"))
+		if g.a.isBound(name) {
+			g.a.note("%s is 0: say what it bounds", name)
+			return g.a.converted(t, "0")
+		}
+		return g.a.converted(t, g.ifAny(next(&g.durations, "0")))
 	case count:
 		if r := g.a.c.perSecond; r.expr != "" && g.timeless && perSecond.MatchString(name) {
 			g.a.refuse(r.unless, "it is made with a rate per second")
@@ -190,8 +245,8 @@ func (g *giver) simple(name string, t types.Type) string {
 		if !isBurst(name) || !g.take(expr) {
 			expr = next(&g.counts, "1")
 		}
-		if unsigned(t) && strings.HasPrefix(expr, "cfg.") {
-			g.a.refuse(expr+" < 0", "unsigned")
+		if condition := g.a.misfit(t, expr); condition != "" && strings.HasPrefix(expr, "cfg.") {
+			g.a.refuse(condition, "out of range")
 		}
 		return g.a.converted(t, expr)
 	case perSec:
@@ -201,6 +256,12 @@ func (g *giver) simple(name string, t types.Type) string {
 		return g.a.converted(t, next(&g.rates, "1"))
 	case context:
 		return g.a.use("context", "context") + ".Background()"
+	case ending:
+		if strings.Contains("debouncertest throttletest limitertest", g.a.c.pkg) {
+			g.a.lines = append(g.a.lines, "stop := make(chan struct{})")
+			g.a.put("Stop", "func() { close(stop) }")
+			return "stop"
+		}
 	case instant:
 		g.a.use("time", "time")
 		return "time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)"
@@ -288,12 +349,6 @@ func assignable(from, to *types.Tuple) bool {
 	return true
 }
 
-// unsigned reports whether a type has no negative numbers.
-func unsigned(t types.Type) bool {
-	b, ok := t.Underlying().(*types.Basic)
-	return ok && b.Info()&types.IsUnsigned != 0
-}
-
 func isAny(t types.Type) bool {
 	i, ok := t.Underlying().(*types.Interface)
 	return ok && i.Empty()
@@ -301,6 +356,7 @@ func isAny(t types.Type) bool {
 
 // converted is an expression as a type.
 func (a *adapter) converted(t types.Type, expr string) string {
+	a.useTime(expr)
 	plainly := map[kind]string{duration: "time.Duration", count: "int", perSec: "float64", boolean: "bool"}[kindOf(t)]
 	if name := types.TypeString(t, a.short); name != plainly {
 		return types.TypeString(t, a.qualifier) + "(" + expr + ")"

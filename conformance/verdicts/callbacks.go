@@ -19,11 +19,17 @@ func (a *adapter) callback(t types.Type) string {
 		p := sig.Params().At(i).Type()
 		name := "_"
 		if i == at {
-			if handed := a.handed(p); handed != "" {
+			handed := a.c.made + "(v[0])" // of the arguments of one call
+			if !variadic(sig, i) {
+				handed = a.handed(p)
+			} else if isAny(isSlice(p)) {
+				handed = a.c.made + "(v[0].(int))"
+			}
+			if handed != "" {
 				name, body = "v", handed
 			}
 		}
-		params = append(params, name+" "+types.TypeString(p, a.qualifier))
+		params = append(params, name+" "+a.written(sig, i))
 	}
 	switch {
 	case sig.Params().Len() == 0:
@@ -44,8 +50,10 @@ func (a *adapter) callback(t types.Type) string {
 func (a *adapter) noPayload() {
 	if a.c.pkg == "debouncertest" {
 		a.declare("Payload", "debouncertest.NoPayload")
+	} else if a.c.pkg == "throttletest" {
+		a.declare("Payload", "throttletest.NoPayload")
 	} else {
-		a.assume("its callback takes no payload: declare Payload: NoPayload")
+		a.assume("its callback takes no payload, so that what leaves is not told apart")
 	}
 }
 
@@ -61,8 +69,24 @@ func blank(sig *types.Signature, names types.Qualifier) string {
 	return " (" + strings.Join(out, ", ") + ")"
 }
 
-// isCallback reports whether a function may be one: it returns nothing, an error, or an answer for each item.
+// variadic reports whether a parameter stands for any number of arguments.
+func variadic(sig *types.Signature, i int) bool { return sig.Variadic() && i == sig.Params().Len()-1 }
+
+// written is the type of a parameter as it is declared.
+func (a *adapter) written(sig *types.Signature, i int) string {
+	t := sig.Params().At(i).Type()
+	if variadic(sig, i) {
+		return "..." + types.TypeString(isSlice(t), a.qualifier)
+	}
+	return types.TypeString(t, a.qualifier)
+}
+
+// isCallback reports whether a function may be one: it returns nothing, an error, or an answer for each item; or it
+// may be any function, as it takes any number of arguments.
 func isCallback(sig *types.Signature) bool {
+	if sig.Variadic() && sig.Params().Len() == 1 && eventOf(sig) == 0 {
+		return sig.Results().Len() <= 1
+	}
 	for v := range sig.Results().Variables() {
 		if kindOf(v.Type()) != failure && isSlice(v.Type()) == nil {
 			return false
@@ -162,8 +186,8 @@ func (a *adapter) idle(t types.Type) string {
 		return ""
 	}
 	var params []string
-	for v := range sig.Params().Variables() {
-		params = append(params, "_ "+types.TypeString(v.Type(), a.qualifier))
+	for i := range sig.Params().Len() {
+		params = append(params, "_ "+a.written(sig, i))
 	}
 	a.assume("its %s may do nothing", types.TypeString(t, a.short))
 	return "func(" + strings.Join(params, ", ") + ")" + blank(sig, a.qualifier) + " { return }"

@@ -187,6 +187,9 @@ func (a *adapter) calls(such func(item types.Type) bool) bool {
 			return false
 		}
 		last := eventOf(sig)
+		if last >= 0 && variadic(sig, last) {
+			return such(isSlice(sig.Params().At(last).Type()))
+		}
 		return last >= 0 && such(sig.Params().At(last).Type())
 	})
 }

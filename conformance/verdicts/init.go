@@ -6,7 +6,9 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"go/ast"
 	"go/importer"
+	"go/parser"
 	"go/token"
 	"go/types"
 	"io"
@@ -15,6 +17,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -73,6 +76,16 @@ func (o *initOptions) write(arg string, stdout, stderr io.Writer) error {
 	if err != nil {
 		return err
 	}
+	all = slices.DeleteFunc(all, func(a *adapter) bool {
+		fault := a.check()
+		if fault != nil {
+			err = fmt.Errorf("nothing is written, as what fits %s does not compile: %w", a.c.pkg, fault)
+		}
+		return fault != nil
+	})
+	if len(all) == 0 {
+		return err
+	}
 	t := trial{file: o.out, folder: pkg.folder(), all: all, o: o}
 	if o.out == "" {
 		t.file = filepath.Join(t.folder, "conformance_test.go")
@@ -125,6 +138,7 @@ type loaded struct {
 	Module *struct{ Main bool }
 	Error  *struct{ Err string }
 	types  *types.Package
+	lookup importer.Lookup
 }
 
 // folder is where its test goes: beside it, if it is one of the main module.
@@ -147,9 +161,10 @@ func (l *loaded) testPackage() string {
 	return string(bytes.TrimSpace(name)) + "_test"
 }
 
-// load reads the exported declarations of a package from what the compiler writes.
-func load(path string) (*loaded, error) {
-	cmd := exec.Command("go", "list", "-e", "-export", "-deps", "-json=ImportPath,Name,Dir,Export,Module,Error", path)
+// load reads the exported declarations of a package, the last, from what the compiler writes.
+func load(paths ...string) (*loaded, error) {
+	path := strings.Join(paths, " ")
+	cmd := exec.Command("go", slices.Concat(list, paths)...)
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr
 	out, err := cmd.Output()
@@ -168,25 +183,53 @@ func load(path string) (*loaded, error) {
 	if last == nil || last.Error != nil {
 		return nil, fmt.Errorf("go list %s: no such package, or it does not compile\n%s", path, stderr.Bytes())
 	}
-	lookup := func(path string) (io.ReadCloser, error) {
+	last.lookup = func(path string) (io.ReadCloser, error) {
 		if exports[path] == "" {
 			return nil, fmt.Errorf("no export data for %s", path)
 		}
 		return os.Open(exports[path])
 	}
-	last.types, err = importer.ForCompiler(token.NewFileSet(), "gc", lookup).Import(last.ImportPath)
+	last.types, err = importer.ForCompiler(token.NewFileSet(), "gc", last.lookup).Import(last.ImportPath)
 	return last, err
+}
+
+var list = []string{"list", "-e", "-export", "-deps", "-json=ImportPath,Name,Dir,Export,Module,Error"}
+
+// check is what the compiler says. Where an import cannot be found, the go command is to say so.
+func (a *adapter) check() error {
+	files, paths := token.NewFileSet(), []string{}
+	file, err := parser.ParseFile(files, "conformance_test.go", a.source(), parser.SkipObjectResolution)
+	if err != nil {
+		return err
+	}
+	for _, s := range file.Imports {
+		paths = append(paths, strings.Trim(s.Path.Value, `"`))
+	}
+	used, err := load(paths...)
+	if err != nil {
+		return nil
+	}
+	config := types.Config{Importer: importer.ForCompiler(files, "gc", used.lookup)}
+	_, err = config.Check(file.Name.Name, files, []*ast.File{file}, nil)
+	if err != nil && strings.Contains(err.Error(), "could not import") {
+		return nil
+	}
+	return err
+}
+
+// files are the sources of its package. What cannot be read tells nothing.
+func (a *adapter) files() (all string) {
+	names, _ := filepath.Glob(filepath.Join(a.pkg.Dir, "*.go"))
+	for _, name := range names {
+		text, _ := os.ReadFile(name)
+		all += string(text) + "\n"
+	}
+	return all
 }
 
 // comments are those on what is judged, and on its package.
 func (a *adapter) comments() string {
 	names := strings.ReplaceAll(regexp.QuoteMeta(strings.Join(a.names(), " ")), " ", "|")
 	comment := regexp.MustCompile(`(?m)^// (An? |Package )?(` + names + `)\b.*\n(//.*\n)*`)
-	files, _ := filepath.Glob(filepath.Join(a.pkg.Dir, "*.go"))
-	all := ""
-	for _, file := range files {
-		text, _ := os.ReadFile(file) // what cannot be read tells nothing
-		all += strings.Join(comment.FindAllString(string(text), -1), "")
-	}
-	return strings.ReplaceAll(all, "\n// ", " ")
+	return strings.ReplaceAll(strings.Join(comment.FindAllString(a.files(), -1), ""), "\n// ", " ")
 }

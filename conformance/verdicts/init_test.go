@@ -74,7 +74,7 @@ func TestInit_subjects(t *testing.T) {
 		}},
 		{"Guard", []string{
 			"quotatest.Run(", "Tokens: uint64(cfg.Limit), Window: cfg.Window}", "panic(err)", "!r0.Limited",
-			"int(r0.Remaining)", "r0.RetryAfter", "time.Until(r0.Reset)", "Err: r1", `panic("unsigned")`, "Stop:",
+			"int(r0.Remaining)", "r0.RetryAfter", "time.Until(r0.Reset)", "Err: r1", `panic("out of range")`, "Stop:",
 		}},
 		{"Gate", []string{"quotatest.SlidingCounter", "x.Handler(next)", "Remaining: left"}},
 		{"Throttle", []string{"concurrencytest.Run(", "x(next)", "Do:"}},
@@ -188,6 +188,36 @@ func TestInit_subjects(t *testing.T) {
 			"DelayFrom: r.DelayFrom", "CancelAt: r.CancelAt", "TokensAt: x.Tokens,",
 		}},
 		{"Lots", []string{"batchtest.Run(", "batchtest.Funcs { x := subjects.NewLots(cfg.Size, cfg.Delay,"}},
+		{"Turned", []string{"quotatest.Run(", "OK: !r0"}},
+		{"limitertest NewTurned", []string{"Allow: func() bool { return !x.Limit() }"}},
+		{"Straight", []string{"quotatest.Run(", "OK: r0"}},
+		{"Mute", []string{"// x.Limit(): say whether true means granted or denied", "t.Skip("}},
+		{"DebounceAny", []string{
+			"[int, int](func(v ...int) (_ int) { fire(v[0]) return }, cfg.Wait,", "func(v int) { x(v) }",
+			"Cancel: control.Cancel,", "Flush: control.Flush,", "Pending: control.Pending,", "Size of the second",
+			"WithLeading(cfg.Edges&debouncertest.Leading != 0),", "// declare in Edges",
+		}},
+		{"DebounceWork", []string{"MaxWait: cfg.MaxWait", "zero value: Label", "// declare MaxWait:"}},
+		{"ThrottleWork", []string{
+			"Trailing: cfg.Edges&throttletest.Trailing != 0}", "zero value: MaxWait, Label",
+			"Payload: throttletest.NoPayload",
+		}},
+		{"LeakyTank", []string{"(float64(time.Second)/float64(cfg.Interval), int64(cfg.Backlog))"}},
+		{"limitertest Locked", []string{
+			"limitertest.Run(", "if cfg.Burst != 1 {", "x.Take()", "// Stop: nothing fits. } }",
+		}},
+		{"Narrow", []string{
+			"cfg.Burst < math.MinInt32 || cfg.Burst > math.MaxInt32 { panic(",
+			"if n < math.MinInt32 || n > math.MaxInt32 { return false } return x.AllowN(int32(n))",
+			"if n < 0 { panic(",
+		}},
+		{"Refilled", []string{"NewRefilled(cfg.Rate.Interval(), cfg.Burst)"}},
+		{"limitertest Unsaid", []string{"// ASSUMED: all tokens of the burst come again in each t.", "// period :="}},
+		{"StartDebouncer", []string{
+			"cfg.Wait, cmp.Or(cfg.MaxWait, 1_000_000*time.Hour), func() { fire(0) }, stop)", "func() { close(stop) }",
+			"if err := x.Start(context.Background()); err != nil {", "x.Bounce()",
+		}},
+		{"Credits", []string{"(cfg.Rate.PerSecond(), float64(cfg.Burst))", "return x.CheckCredit(float64(n))"}},
 		{"Licence", []string{"concurrencytest.Run(", "r, err := x.Acquire(ctx)", "r, ok := x.TryAcquire()", "}, true"}},
 	} {
 		asked, name, ok := strings.Cut(c.name, " ")
@@ -214,6 +244,25 @@ func TestInit_subjects(t *testing.T) {
 	}
 	if out, err := exec.Command("go", files...).CombinedOutput(); err != nil {
 		t.Errorf("what init writes does not compile: %s", out)
+	}
+}
+
+// What does not compile is found before it is written.
+func TestAdapter_check(t *testing.T) {
+	pkg, err := load("./testdata/subjects")
+	if err != nil {
+		t.Fatal(err)
+	}
+	all, err := newAdapters(pkg, "Turned", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := all[0].check(); err != nil {
+		t.Errorf("what is written of Turned: %v", err)
+	}
+	all[0].lines = append(all[0].lines, "nowhere()")
+	if err := all[0].check(); err == nil || !strings.Contains(err.Error(), "undefined: nowhere") {
+		t.Errorf("check() = %v, want an error on nowhere", err)
 	}
 }
 

@@ -18,7 +18,7 @@ func (a *adapter) fill() {
 		a.function(sig)
 		return
 	}
-	used := map[string]bool{"Run": a.looped, "Init": a.maker == nil}
+	used := map[string]bool{"Run": a.looped, "Init": a.maker == nil, "Start": a.started}
 	if a.c.pkg == "concurrencytest" {
 		a.fillGroup(used)
 	}
@@ -77,7 +77,7 @@ func (a *adapter) left(used map[string]bool) []string {
 	set := types.NewMethodSet(subject)
 	for i := range set.Len() {
 		f := set.At(i).Obj()
-		if f.Exported() && !used[f.Name()] {
+		if f.Exported() && !used[f.Name()] && a.method(f.Name()) != nil {
 			sig := strings.TrimPrefix(types.TypeString(f.Type(), a.short), "func")
 			out = append(out, f.Name()+sig+a.unused(f.Name()))
 		}
@@ -89,7 +89,7 @@ func (a *adapter) left(used map[string]bool) []string {
 func (a *adapter) unused(name string) string {
 	for _, o := range a.c.operations {
 		if slices.Contains(o.methods, name) && !a.done(o.field) && !strings.Contains(o.field, "Key") {
-			return ": it does not fit " + o.field
+			return map[bool]string{true: undecided, false: ": it does not fit " + o.field}[open.MatchString(name)]
 		}
 	}
 	return ""
@@ -146,7 +146,8 @@ func (a *adapter) call(o operation, sig *types.Signature, fn string, waits bool)
 	a.anyKey = map[bool]string{true: "1"}[o.field == "Call" || a.c.pkg == "limitertest"]
 	a.numbers = len(slices.DeleteFunc(kindsOf(sig.Params()), func(k kind) bool { return k != count }))
 	for i := range sig.Params().Len() {
-		if sig.Variadic() && i == sig.Params().Len()-1 {
+		if variadic(sig, i) {
+			args = append(args, a.spread(sig, i, &left)...)
 			break
 		}
 		arg := a.argument(sig.Params().At(i), &left)
@@ -188,17 +189,43 @@ func (a *adapter) call(o operation, sig *types.Signature, fn string, waits bool)
 	return fmt.Sprintf("func(%s)%s { %s%s }", strings.Join(have, ", "), a.returns(o), a.guard(o, sig), body)
 }
 
-// guard refuses negative numbers for a function that has none.
+// spread is the event for a parameter that takes any number of them.
+func (a *adapter) spread(sig *types.Signature, i int, left *needs) []string {
+	if eventOf(sig) == i && left.take(payload) {
+		return []string{a.payload(isSlice(sig.Params().At(i).Type()))}
+	}
+	return nil
+}
+
+// misfit is the condition under which a number is none of a type, "" if it always is one.
+func (a *adapter) misfit(t types.Type, expr string) string {
+	a.use("math", "math")
+	switch parts := narrow.FindStringSubmatch(t.Underlying().String()); {
+	case parts == nil:
+		return ""
+	case parts[2] == "":
+		return map[string]string{"uint": expr + " < 0"}[parts[1]]
+	case parts[1] == "uint":
+		return expr + " < 0 || " + expr + " > math.MaxUint" + parts[2]
+	default:
+		return expr + " < math.MinInt" + parts[2] + " || " + expr + " > math.MaxInt" + parts[2]
+	}
+}
+
+var narrow = regexp.MustCompile(`^(u?int)(8|16|32)?(?:64)?$`)
+
+// guard refuses numbers that a function's type cannot say. As no more are ever granted, such a request is denied.
 func (a *adapter) guard(o operation, sig *types.Signature) string {
 	for v := range sig.Params().Variables() {
-		if slices.Contains(o.params, count) && unsigned(v.Type()) {
+		condition := a.misfit(v.Type(), "n")
+		if condition != "" && slices.Contains(o.params, count) && !keys.MatchString(v.Name()) && quantity(v) {
 			returned := map[kind]string{
-				boolean: " false", failure: ` errors.New("negative")`, release: ` nil, errors.New("negative")`,
+				boolean: "return false", failure: `return errors.New("range")`, attempt: "return nil, false",
+				release: `return nil, errors.New("range")`, none: `panic("out of range")`,
+				booking: "return limitertest.Reservation{OK: func() bool { return false }}",
 			}[o.result]
-			if o.result == failure || o.result == release {
-				a.use("errors", "errors")
-			}
-			return "if n < 0 { return" + returned + " }\n"
+			a.use("errors", "errors")
+			return "if " + condition + " { " + returned + " }\n"
 		}
 	}
 	return ""

@@ -63,6 +63,7 @@ type contract struct {
 var (
 	events = []string{
 		"Call", "Trigger", "Add", "Debounce", "Throttle", "Do", "DoOrDiscard", "Push", "Run", "Send", "Put", "Submit",
+		"Bounce", "Poke", "Touch", "Notify",
 	}
 	stops = []string{"Stop", "Shutdown", "Close"}
 
@@ -86,6 +87,16 @@ var (
 	ends   = []string{"Unlock", "Leave", "V", "Done", "End", "Finish", "PutToken", "Free", "GiveBack", "Put"}
 )
 
+var longest = regexp.MustCompile(`(?i)^(with)?max(imum)?_?(wait|delay|duration|time)$|^\w+max$`)
+
+// edges are the arguments that say which edges there are.
+func edges(contract string) []wellKnown {
+	return []wellKnown{
+		{boolean, regexp.MustCompile(`(?i)^(with|on)?leading(edge)?$`), "cfg.Edges&" + contract + ".Leading != 0"},
+		{boolean, regexp.MustCompile(`(?i)^(with|on)?trailing(edge)?$`), "cfg.Edges&" + contract + ".Trailing != 0"},
+	}
+}
+
 // known are the contracts, those with the plainest names first.
 var known = []*contract{
 	{
@@ -98,7 +109,7 @@ var known = []*contract{
 			"cfg.MaxWait": "MaxWait: one of MaxWaitFromFirst, MaxWaitFromFire and MaxWaitOnCall",
 			"cfg.Full":    "Full: one of FullFires and FullMakesRoom",
 		},
-		named:   []wellKnown{{boolean, regexp.MustCompile(`(?i)^leading$`), "cfg.Edges&debouncertest.Leading != 0"}},
+		named:   append(edges("debouncertest"), wellKnown{duration, longest, "cfg.MaxWait"}),
 		remarks: map[string]string{"Stop": " // if calls work again afterwards, this is Cancel"},
 		operations: []operation{
 			{"CallKey", []kind{key, payload}, none, events},
@@ -153,6 +164,7 @@ var known = []*contract{
 		pkg: "throttletest", made: "emit", names: regexp.MustCompile(`(?i)throttl|sometimes|cooldown`),
 		durations: []string{"cfg.Interval"}, counts: []string{"max(1, cfg.K)"},
 		must:    []string{"Call", "CallKey", "Allow", "AllowAt"},
+		named:   edges("throttletest"),
 		remarks: map[string]string{"Stop": " // if pending events are emitted all the same, this is Close"},
 		operations: []operation{
 			{"CallKey", []kind{key, payload}, none, events},
@@ -196,11 +208,12 @@ var known = []*contract{
 			{"AllowAt", []kind{instant, count}, boolean, allowsAt},
 			{"AllowN", []kind{count}, boolean, []string{
 				"AllowN", "Allow", "TakeMaxDuration", "TryAcquirePermits", "TryTake", "TryToFulfill", "TryConsume",
-				"Take",
+				"Take", "ShouldAllow", "CheckCredit",
 			}},
 			{"Allow", nil, boolean, []string{
 				"Allow", "TryAccept", "TryAcquire", "TryAcquirePermit", "Take", "TakeAvailable", "LimitReached",
-				"Limited",
+				"Limited", "Limit", "RateLimit", "Exceeded", "Throttled", "IsLimited", "IsThrottled", "Blocked",
+				"IsBlocked", "Deny", "Check",
 			}},
 			{"WaitN", []kind{context, count}, failure, []string{"WaitN", "AcquirePermits", "WaitCtx", "Wait"}},
 			{"ReserveAt", []kind{instant, count}, booking, []string{"ReserveAt", "ReserveNAt", "ReserveN", "Reserve"}},

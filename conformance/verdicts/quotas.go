@@ -13,12 +13,13 @@ var (
 	decides = []string{
 		"TakeN", "Take", "AllowN", "Allow", "RateLimitCtx", "RateLimit", "Increment", "IncrementN", "LimitN", "Limit",
 		"Check", "Hit", "Get", "TryTake", "TryAcquire", "TryAcquirePermits", "TryAcquirePermit", "Request", "Reached",
-		"LimitReached", "Limited", "OnLimit", "Sample", "TakeAt", "AllowAt", "AllowNAt",
+		"LimitReached", "Limited", "OnLimit", "Sample", "TakeAt", "AllowAt", "AllowNAt", "ShouldAllow", "CheckCredit",
+		"Exceeded", "Throttled", "IsLimited", "IsThrottled", "Blocked", "IsBlocked", "Deny",
 	}
 	middlewares = []string{"Handler", "Handle", "Middleware", "Wrap", "Limit"}
 	// refuses are names of results, fields and methods that say the opposite of OK.
-	refuses = regexp.MustCompile(`(?i)limited|reached|exceed|denied|block|onlimit|reject|throttled|^(exit|timedout|` +
-		`cancelled)$`)
+	refuses = regexp.MustCompile(`(?i)limited|reached|exceed|den(y|ied)|block|onlimit|reject|throttled|` +
+		`^(exit|timedout|cancelled)$`)
 	grants    = regexp.MustCompile(`(?i)^(ok|allowed|allow|granted|success)$`)
 	remains   = regexp.MustCompile(`(?i)^(remaining|left|remain)$`)
 	retries   = regexp.MustCompile(`(?i)^(retryafter|retryin|tryagainafter|waitfor)$`)
@@ -33,10 +34,11 @@ type decision struct {
 	vars     []string          // its results
 	fields   map[string]string // of quotatest.Answer
 	counts   bool              // it takes a number
-	unsigned bool              // and no negative one
+	misfit   string            // and none of these
 	recorder bool              // it takes what http handlers get
 	keyed    bool              // it takes the number of a key
 	explicit bool              // it takes the time
+	open     bool              // whether its true grants or denies is not told
 }
 
 // more reports whether it says more than yes or no.
@@ -54,8 +56,8 @@ func (a *adapter) decision() *decision {
 			continue
 		}
 		d := a.decides(name, sig)
-		if d != nil && (best == nil || len(d.fields) > len(best.fields) || d.counts && !best.counts &&
-			len(d.fields) == len(best.fields)) {
+		if d != nil && (best == nil || best.open || !d.open && len(d.fields) > len(best.fields) ||
+			d.counts && !best.counts && !d.open && len(d.fields) == len(best.fields)) {
 			best = d
 		}
 	}
@@ -92,7 +94,7 @@ func (a *adapter) decides(name string, sig *types.Signature) *decision {
 			if d.counts {
 				return nil
 			}
-			d.counts, d.unsigned = true, unsigned(t)
+			d.counts, d.misfit = true, a.misfit(t, "n")
 			args = append(args, a.fraction(t, "n"))
 		default:
 			arg := map[string]string{"net/http.ResponseWriter": "w", "*net/http.Request": "r"}[types.TypeString(t, nil)]
@@ -104,7 +106,7 @@ func (a *adapter) decides(name string, sig *types.Signature) *decision {
 		}
 	}
 	for i := range sig.Results().Len() {
-		d.result(name, sig.Results().At(i), i)
+		d.result(a, name, sig.Results().At(i), i)
 	}
 	if d.fields["OK"] == "" {
 		return nil
@@ -114,7 +116,7 @@ func (a *adapter) decides(name string, sig *types.Signature) *decision {
 }
 
 // result looks at a result of a decision.
-func (d *decision) result(method string, v *types.Var, i int) {
+func (d *decision) result(a *adapter, method string, v *types.Var, i int) {
 	name := v.Name()
 	if name == "" || name == "_" {
 		name = map[bool]string{true: method, false: ""}[i == 0]
@@ -133,7 +135,12 @@ func (d *decision) result(method string, v *types.Var, i int) {
 	case k == failure:
 		set("Err", local)
 	case k == boolean:
-		set("OK", map[bool]string{true: "!", false: ""}[refuses.MatchString(name)]+local)
+		denied, told := refuses.MatchString(name), true
+		if name == method {
+			denied, told = a.denies(method, "")
+		}
+		d.open = !told
+		set("OK", map[bool]string{true: "!", false: ""}[denied]+local)
 	case k == count && remains.MatchString(name):
 		set("Remaining", "int("+local+")")
 	case k == duration && retries.MatchString(name):
@@ -222,7 +229,10 @@ return quotatest.Answer{OK: served, Remaining: left}
 		return
 	}
 	d := a.decision()
-	if d == nil {
+	if d != nil && d.open {
+		a.note("%s%s", d.call, undecided)
+	}
+	if d == nil || d.open {
 		a.lack("one of these must be set: Take, TakeAt")
 		a.fields = append(a.fields, "// Take: nothing fits.")
 		return
@@ -277,8 +287,9 @@ func (d *decision) text(a *adapter) string {
 		b.WriteString("if n != 1 {\npanic(\"one at a time\")\n}\n")
 		a.declare("OneAtATime", "true")
 	}
-	if d.unsigned {
-		b.WriteString("if n < 0 {\npanic(\"unsigned\")\n}\n")
+	if d.misfit != "" { // which no window grants; an answer with more than that would be judged
+		refusal := map[bool]string{true: `panic("out of range")`, false: "return quotatest.Answer{}"}[d.more()]
+		b.WriteString("if " + d.misfit + " {\n" + refusal + "\n}\n")
 	}
 	if d.recorder {
 		a.use("net/http/httptest", "httptest")

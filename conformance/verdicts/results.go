@@ -43,7 +43,14 @@ var conversions = []struct {
 // that they are those of the operation.
 func (a *adapter) result(o operation, sig *types.Signature, fn, call string) (body string, same bool) {
 	kinds := kindsOf(sig.Results())
-	at := slices.Index(kinds, o.result)
+	at, not := slices.Index(kinds, o.result), ""
+	if at >= 0 && o.result == boolean {
+		denied, told := a.denies(strings.TrimPrefix(fn, instance+"."), sig.Results().At(at).Name())
+		if !told {
+			return "", false
+		}
+		not = map[bool]string{true: "!"}[denied]
+	}
 	switch {
 	case o.result == none && o.field == "Resize" && len(kinds) == 0:
 		return "if n == 0 {\npanic(\"it may mean something else\")\n}\n" + call, false
@@ -62,10 +69,10 @@ func (a *adapter) result(o operation, sig *types.Signature, fn, call string) (bo
 	case len(kinds) > 1:
 		vars := slices.Repeat([]string{"_"}, len(kinds))
 		vars[at] = "r"
-		return fmt.Sprintf("%s := %s; return r", strings.Join(vars, ", "), call), false
+		return fmt.Sprintf("%s := %s; return %sr", strings.Join(vars, ", "), call, not), false
 	case o.result == perSec && types.TypeString(sig.Results().At(0).Type(), nil) != "float64":
 		return "return float64(" + call + ")", false
-	case o.result == boolean && refuses.MatchString(fn):
+	case not != "":
 		return "return !" + call, false
 	}
 	return "return " + call, true

@@ -58,26 +58,41 @@ func usually(k kind, name string) bool {
 // fitting are the fields of a struct that a configuration can fill.
 func (a *adapter) fitting(s *types.Struct) []setting {
 	var fields []*types.Var
+	var others []string
 	for f := range s.Fields() {
-		if f.Exported() && usually(kindOf(f.Type()), f.Name()) {
+		k := kindOf(f.Type())
+		given := a.sig != nil && (k == duration || k == count) && slices.Contains(kindsOf(a.sig.Params()), k)
+		switch {
+		case !f.Exported():
+		case a.knows(k, f.Name()) || usually(k, f.Name()) && !given && !a.isBound(f.Name()):
 			fields = append(fields, f)
+		case k != none && k != work:
+			others = append(others, f.Name())
 		}
 	}
 	if len(fields) == 0 {
 		return nil
 	}
+	if len(others) > 0 {
+		a.note("left as they are in the zero value: %s", strings.Join(others, ", "))
+	}
 	g := a.giver(types.NewSignatureType(nil, nil, nil, types.NewTuple(fields...), nil, false))
 	var out []setting
 	for _, f := range fields {
-		if len(g.left(kindOf(f.Type()))) > 0 {
+		if k := kindOf(f.Type()); len(g.left(k)) > 0 || a.knows(k, f.Name()) {
 			x := setting{f.Name(), g.simple(f.Name(), f.Type())}
-			if !strings.Contains(x.expr, "max(") {
+			if !strings.Contains(x.expr, "max(") && k != boolean && a.c.optional[x.expr] == "" {
 				a.refuse(x.expr+" == 0", "0 may stand for a default")
 			}
 			out = append(out, x)
 		}
 	}
 	return out
+}
+
+// knows reports whether a name says what something of a kind is to the contract.
+func (a *adapter) knows(k kind, name string) bool {
+	return slices.ContainsFunc(a.c.named, func(w wellKnown) bool { return w.kind == k && w.names.MatchString(name) })
 }
 
 // settings are the fields and the methods of the subject that set what its constructor was not
@@ -124,6 +139,21 @@ func (a *adapter) setFurther() {
 	}
 }
 
+// starts starts a thing that has to be started, as it can be stopped.
+func (a *adapter) starts() {
+	sig := a.signature("Start")
+	if sig == nil || sig.Variadic() || a.c.pkg == "concurrencytest" || !a.has(stops...) {
+		return
+	}
+	call := map[string]string{
+		" -> ": "x.Start()", "context.Context -> ": "x.Start(context.Background())",
+		" -> error":                "if err := x.Start(); err != nil {\npanic(err)\n}",
+		"context.Context -> error": "if err := x.Start(context.Background()); err != nil {\npanic(err)\n}",
+	}[plain(sig)]
+	a.use("context", "context")
+	a.lines, a.started = append(a.lines, call), call != ""
+}
+
 // runs starts the loop of a thing that has one, and gets its callback there.
 func (a *adapter) runs() {
 	sig := a.signature("Run")
@@ -134,7 +164,8 @@ func (a *adapter) runs() {
 	a.use("context", "context")
 	a.lines = append(a.lines, "go func() {\n_ = "+instance+".Run(context.Background(), func(context.Context) error {\n"+
 		a.c.made+"(0)\nreturn nil\n})\n}()")
-	a.assume("Run is its loop, and runs the callback, without a payload: declare Payload: NoPayload")
+	a.noPayload()
+	a.assume("Run is its loop, and runs the callback, without a payload")
 	a.looped = true
 }
 
@@ -243,6 +274,7 @@ func (g *giver) further(elem types.Type) []string {
 		}
 	}
 	var always, sometimes []string
+	g.needed = false
 	for _, f := range g.a.optionFuncs(elem) {
 		t := f.Type().(*types.Signature).Params().At(0).Type()
 		expr := g.option(f.Name(), t)
@@ -255,7 +287,7 @@ func (g *giver) further(elem types.Type) []string {
 		g.a.assume("%s sets %s", f.Name(), expr)
 		option := g.a.use(g.a.pkg.ImportPath, g.a.pkg.Name) + "." + f.Name() + "(" + expr + ")"
 		if trait, is0 := g.a.c.optional[expr]; is0 {
-			g.a.asked = append(g.a.asked, "declare "+trait+"; until then what it bounds is not tried")
+			g.a.ask("declare " + trait + "; until then what it bounds is not tried")
 			option = "if " + expr + " > 0 {\nopts = append(opts, " + option + ")\n}"
 			sometimes = append(sometimes, option)
 			continue
@@ -274,10 +306,7 @@ func (g *giver) further(elem types.Type) []string {
 // option is what an option sets, of what is left of the configuration; "" if that cannot be told.
 func (g *giver) option(name string, t types.Type) string {
 	k := kindOf(t)
-	known := slices.ContainsFunc(g.a.c.named, func(w wellKnown) bool {
-		return w.kind == k && w.names.MatchString(name)
-	})
-	if !usually(k, name) || len(g.left(k)) == 0 && !known {
+	if !g.a.knows(k, name) && (!usually(k, name) || len(g.left(k)) == 0 || g.a.isBound(name)) {
 		return ""
 	}
 	return g.simple(name, t)
