@@ -16,6 +16,9 @@ func TestMutants_thatRace(t *testing.T) { proof.Races(t, batch.Mutants()) }
 
 func TestMutants_reported(t *testing.T) { proof.Reported(t, batch.Mutants()) }
 
+// A choice that is left out excuses nothing.
+func TestLeftOut(t *testing.T) { proof.LeftOut(t, batch.Designs()) }
+
 // Who declares nothing is told of each mistake, and no correct design is accused.
 func TestFirstRuns(t *testing.T) { proof.FirstRuns(t, batch.Designs(), batch.Mutants()) }
 

@@ -19,6 +19,9 @@ func TestMutants_thatRace(t *testing.T) { proof.Races(t, concurrency.Mutants()) 
 
 func TestMutants_reported(t *testing.T) { proof.Reported(t, concurrency.Mutants()) }
 
+// A choice that is left out excuses nothing.
+func TestLeftOut(t *testing.T) { proof.LeftOut(t, concurrency.Designs()) }
+
 // Who declares nothing is told of each mistake, and no correct design is accused.
 func TestFirstRuns(t *testing.T) { proof.FirstRuns(t, concurrency.Designs(), concurrency.Mutants()) }
 

@@ -28,6 +28,9 @@ func TestMutants_thatRace(t *testing.T) { proof.Races(t, debouncer.Mutants()) }
 
 func TestMutants_reported(t *testing.T) { proof.Reported(t, debouncer.Mutants()) }
 
+// A choice that is left out excuses nothing.
+func TestLeftOut(t *testing.T) { proof.LeftOut(t, debouncer.Designs()) }
+
 // Who declares nothing is told of each mistake, and no correct design is accused.
 func TestFirstRuns(t *testing.T) { proof.FirstRuns(t, debouncer.Designs(), debouncer.Mutants()) }
 

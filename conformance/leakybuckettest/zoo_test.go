@@ -24,6 +24,9 @@ func TestMutants_thatRace(t *testing.T) { proof.Races(t, leakybucket.Mutants()) 
 
 func TestMutants_reported(t *testing.T) { proof.Reported(t, leakybucket.Mutants()) }
 
+// A choice that is left out excuses nothing.
+func TestLeftOut(t *testing.T) { proof.LeftOut(t, leakybucket.Designs()) }
+
 // Who declares nothing is told of each mistake, and no correct design is accused.
 func TestFirstRuns(t *testing.T) { proof.FirstRuns(t, leakybucket.Designs(), leakybucket.Mutants()) }
 

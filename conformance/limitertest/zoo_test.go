@@ -30,6 +30,9 @@ func TestMutants_thatRace(t *testing.T) { proof.Races(t, limiter.Mutants()) }
 
 func TestMutants_reported(t *testing.T) { proof.Reported(t, limiter.Mutants()) }
 
+// A choice that is left out excuses nothing.
+func TestLeftOut(t *testing.T) { proof.LeftOut(t, limiter.Designs()) }
+
 // Who declares nothing is told of each mistake, and no correct design is accused.
 func TestFirstRuns(t *testing.T) { proof.FirstRuns(t, limiter.Designs(), limiter.Mutants()) }
 

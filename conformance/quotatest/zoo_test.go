@@ -20,6 +20,9 @@ func TestMutants_thatRace(t *testing.T) { proof.Races(t, quota.Mutants()) }
 
 func TestMutants_reported(t *testing.T) { proof.Reported(t, quota.Mutants()) }
 
+// A choice that is left out excuses nothing.
+func TestLeftOut(t *testing.T) { proof.LeftOut(t, quota.Designs()) }
+
 // Who declares nothing is told of each mistake, and no correct design is accused.
 func TestFirstRuns(t *testing.T) { proof.FirstRuns(t, quota.Designs(), quota.Mutants()) }
 

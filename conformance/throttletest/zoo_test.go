@@ -22,6 +22,9 @@ func TestMutants_thatRace(t *testing.T) { proof.Races(t, throttle.Mutants()) }
 
 func TestMutants_reported(t *testing.T) { proof.Reported(t, throttle.Mutants()) }
 
+// A choice that is left out excuses nothing.
+func TestLeftOut(t *testing.T) { proof.LeftOut(t, throttle.Designs()) }
+
 // Who declares nothing is told of each mistake, and no correct design is accused.
 func TestFirstRuns(t *testing.T) { proof.FirstRuns(t, throttle.Designs(), throttle.Mutants()) }
 
