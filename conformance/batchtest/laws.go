@@ -157,7 +157,7 @@ func (c *contract) other() []suite.Rule[Traits, *exam] {
 
 // once finds batches that changed under their consumer, and what the model says of BT-ONCE.
 func (x *exam) once() *suite.Violation {
-	if n := x.seen().changed; n > 0 && n <= len(x.Fires) {
+	if n := x.Detail.(*detail).changed; n > 0 && n <= len(x.Fires) {
 		f := x.Fires[n-1]
 		return x.broken(f.Ended.At, "the slice belongs to the consumer until it returns",
 			fmt.Sprintf("batch %s changed while the consumer ran", batchMark(f.Values)))

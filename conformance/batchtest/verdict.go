@@ -285,14 +285,6 @@ type exam struct {
 	checked *model.Result[*state]
 }
 
-// seen is what the contract recorded in terms of its own.
-func (x *exam) seen() *detail {
-	if d, ok := x.Detail.(*detail); ok {
-		return d
-	}
-	return &detail{} // the run did not begin
-}
-
 // Exam puts a trace in the terms of a batcher.
 func (c *contract) Exam(tr *Traits, rec *suite.Recording, j suite.Job) *exam {
 	return &exam{
@@ -334,7 +326,7 @@ func (x *exam) broken(at time.Duration, because, headline string) *suite.Violati
 func (x *exam) result() *model.Result[*state] {
 	if x.checked == nil {
 		f := x.frame()
-		r := model.Check(batchers, f, f.events(x.seen()))
+		r := model.Check(batchers, f, f.events(x.Detail.(*detail)))
 		if r.Failed != "" {
 			x.fail(r.Failed)
 		}

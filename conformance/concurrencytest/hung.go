@@ -1,7 +1,6 @@
 package concurrencytest
 
 import (
-	"github.com/escapement-go/escapement/conformance"
 	"github.com/escapement-go/escapement/conformance/internal/suite"
 )
 
@@ -18,7 +17,7 @@ func (c *contract) Hung(s *suite.Suite, h *suite.Hang) (rule string, broken *sui
 	}
 	if where != "" {
 		v := s.Lost(where)
-		v.Run = &suite.Recording{Trace: conformance.Trace{Schedule: proof.Job.Schedule, Order: proof.Job.Order}}
+		v.Run = suite.Unrecorded(proof.Job)
 		return "", v, true
 	}
 	return "", nil, true

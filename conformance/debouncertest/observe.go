@@ -74,7 +74,7 @@ func (o observer) shown(choice string) func() string {
 }
 
 func (o observer) edges() int {
-	value, said := edge.Observed("debouncertest", func(e Edges, steps string) *suite.Recording {
+	value, said := edge.Observed(o.Suite, "debouncertest", func(e Edges, steps string) *suite.Recording {
 		return o.settled("wait=100ms edges=" + e.String() + steps)
 	})
 	o.say("Edges", said)

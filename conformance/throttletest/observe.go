@@ -54,7 +54,7 @@ func (o observer) shown(choice string) func() string {
 }
 
 func (o observer) edges() int {
-	value, said := edge.Observed("throttletest", func(e Edges, steps string) *suite.Recording {
+	value, said := edge.Observed(o.Suite, "throttletest", func(e Edges, steps string) *suite.Recording {
 		return o.tried("interval=100ms edges=%s%s", e, steps)
 	})
 	o.say("Edges", said)

@@ -103,11 +103,18 @@ type alike struct {
 // Observed returns the edges that New responds to, as a value of [Chosen], and what is to be said of others. Where it
 // does with some edges what it does with no others it can build these, whatever fires. Of edges with which it does the
 // same, those on which something fires are the ones that it builds. Run plays the steps of a text with some edges,
-// and returns nil if they cannot be built.
-func Observed(pkg string, run func(e conformance.Edges, steps string) *suite.Recording) (value int, said string) {
+// and returns nil if they cannot be built, or if it hangs: those that hang are built, and their rules say so.
+func Observed(
+	s *suite.Suite, pkg string, run func(e conformance.Edges, steps string) *suite.Recording,
+) (value int, said string) {
 	var groups []*alike
+	var hanging []conformance.Edges
 	for _, e := range every {
+		hung := s.Hung()
 		first := run(e, twoEvents)
+		if s.Hung() > hung {
+			hanging = append(hanging, e)
+		}
 		if first == nil {
 			continue
 		}
@@ -144,6 +151,9 @@ func Observed(pkg string, run func(e conformance.Edges, steps string) *suite.Rec
 		default:
 			list = append(list, builds)
 		}
+	}
+	if len(list) > 0 {
+		list = append(list, hanging...)
 	}
 	return Chosen(list), strings.TrimSpace(said)
 }

@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -236,9 +237,26 @@ func Hangs(t *testing.T, all []zoo.Mutant) {
 			row := judge(t, m, optionsOf(m))
 			row.whole = whole
 			rows = append(rows, row)
+			firstHang(t, m.Spec)
 		})
 	}
 	golden(t, "hangs.golden", rows)
+}
+
+// firstHang checks that the first run of what hangs fails a rule, or asks whether an operation may not be called, or
+// wait, where it hangs: no other choice excuses that.
+func firstHang(t *testing.T, spec conformance.Spec) {
+	t.Helper()
+	if given(spec) {
+		return
+	}
+	r := bare(spec).Examine(t, inside.Options{FirstLook: soon, Most: 200})
+	excuses := func(d conformance.Decision) bool {
+		return d.Trait == "Reentrancy" || d.Trait == "HoldsLockWhileWaiting"
+	}
+	if !slices.ContainsFunc(r.Verdicts, failed) && !slices.ContainsFunc(r.Decisions, excuses) {
+		t.Errorf("a first run does not tell that it hangs: %s", r)
+	}
 }
 
 // Unfinished checks that no verdict is given on an implementation whose runs do not come to

@@ -37,6 +37,7 @@ type Suite struct {
 	single        bool                        // see Single
 	undeclared    bool                        // see Undeclared
 	optional      bool                        // what is undeclared need not be declared
+	hung          int                         // see Hung
 	attempted     func(j Job, rec *Recording) // is told what is tried, where that is to be known
 	explored      int                         // interleavings
 	unexplored    map[string]string           // why there are none, by rule
@@ -135,10 +136,14 @@ func (s *Suite) Try(schedule conformance.Schedule, order conformance.Order, n in
 		}
 	}); h != nil {
 		s.givenUp["traits"] = "a run hung: " + h.Job.Schedule.String()
+		s.hung++
 	}
 	s.lab.runs = runs
 	return out
 }
+
+// Hung is how many runs outside the exploration hung.
+func (s *Suite) Hung() int { return s.hung }
 
 // Progresses reports whether none of the schedules hangs. It is for those that some implementations
 // cannot be driven with, so that a hang is no finding.

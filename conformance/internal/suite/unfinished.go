@@ -454,11 +454,16 @@ func (s *Suite) Lost(where string) *Violation {
 	}
 }
 
+// Unrecorded stands for a run of which nothing was recorded that could be judged.
+func Unrecorded(j Job) *Recording {
+	return &Recording{Trace: conformance.Trace{Schedule: j.Schedule, Order: j.Order, LeftOut: "it was not recorded"}}
+}
+
 // blame notes that a run without progress breaks a rule: if it is in force, or else the first one that is.
 func (e *engine[T, E]) blame(id string, f Family, h *Hang, v *Violation) {
 	e.given(h, true)
 	if v.Run == nil {
-		v.Run = &Recording{Trace: conformance.Trace{Schedule: h.Job.Schedule, Order: h.Job.Order}}
+		v.Run = Unrecorded(h.Job)
 	}
 	v.never = true
 	find := e.found(e.inForce(id))
