@@ -1,5 +1,4 @@
-// Package debouncertest tests debouncers against their laws: they let one event of a
-// burst through, at its end, at its beginning, or both.
+// Package debouncertest tests debouncers: one event of a burst fires, at its end, its beginning, or both.
 //
 //	func TestConformance(t *testing.T) {
 //		debouncertest.Run(t, debouncertest.Spec{
@@ -8,13 +7,11 @@
 //			New: func(_ debouncertest.Env, cfg debouncertest.Config, fire func(int)) debouncertest.Funcs {
 //				d := mine.NewDebouncer(cfg.Wait, fire)
 //				return debouncertest.Funcs{Call: d.Call, Cancel: d.Cancel, Stop: d.Close}
-//			},
-//			Traits: debouncertest.BepDebounce(),
+//			}, // Traits is left out at first: the subtest TRAITS prints the literal to paste
 //		})
 //	}
 //
-// Leave Traits out at first: the subtest TRAITS prints the literal to paste. Package
-// conformance explains what the suite does.
+// Package conformance explains what the suite does.
 package debouncertest
 
 import (
