@@ -223,6 +223,7 @@ func verdicts(o *options, stdout, stderr io.Writer) (*watcher, int, error) {
 		if err := writePage(o.html, o.title, all); err != nil {
 			return nil, 1, err
 		}
+		fmt.Fprintf(rest, "wrote %s\n", o.html)
 	}
 	return w, code, nil
 }

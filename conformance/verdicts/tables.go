@@ -217,11 +217,15 @@ func whatNext(r *report) string {
 	if len(r.Decisions) == 0 {
 		return ""
 	}
-	where := ""
+	where := "the test"
 	if r.File != "" {
-		where = fmt.Sprintf(" in %s:%d", filepath.Base(r.File), r.Line)
+		where = filepath.Base(r.File)
 	}
-	return "next: for each decision uncomment" + where + " the value that your documentation says, " +
+	paste := ""
+	if v, _ := r.Verdict("TRAITS"); toPaste(v) != "" {
+		paste = fmt.Sprintf("paste the traits into %s, as verdicts init -write-traits does; then ", where)
+	}
+	return "next: " + paste + "for each decision uncomment there the value that your documentation says, " +
 		"or mend the code; run again"
 }
 

@@ -154,6 +154,9 @@ func inOne(rules []string) string {
 // tell says what was written, and what came of it.
 func (t *trial) tell(out io.Writer) {
 	fmt.Fprintf(out, "wrote %s\n", t.file)
+	if t.o.html != "" {
+		fmt.Fprintf(out, "wrote %s\n", t.o.html)
+	}
 	for _, s := range t.all[t.taken].assumed {
 		fmt.Fprintf(out, "assumed: %s\n", s)
 	}

@@ -11,7 +11,7 @@ func (e *engine[T, E]) ask(r *Rule[T, E], v *Violation) *decision[T, E] {
 	if v.Run == nil {
 		return e.askRuns(r, v)
 	}
-	here := job{Job: e.review(v.Run), rec: v.Run}
+	here := job{e.review(v.Run), v.Run, true} // which was seen often enough
 	now := e.declaredNow()
 	if v.never && (r.Check == nil || !e.breaksRule(r, here, now)) {
 		return e.askHang(r, v)
