@@ -31,6 +31,8 @@ func TestConformance_Concurrency(t *testing.T) {
 			Fair:       concurrencytest.FairFIFO,
 			OneAtATime: true,
 			Hook:       concurrencytest.HookOnce,
+			// The error of a request is its status and body.
+			ContextError: concurrencytest.ErrorOfOwn,
 		},
 	})
 }
