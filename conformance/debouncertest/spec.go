@@ -99,8 +99,8 @@ type Funcs struct {
 	// No event comes after it, not even from a callback.
 	Close func()
 	// CallKey is Call for a debouncer that keeps a wait for each key. CancelKey and FlushKey
-	// are Cancel and Flush for one key, which may be idle or new. Without Cancel, or Flush, that of
-	// key 1 is used, and CallKey of key 1 for Call.
+	// are Cancel and Flush for one key, which may be idle or new. Without Cancel and Flush those of
+	// key 1 are used, and CallKey of key 1 for Call.
 	CallKey             func(key, v int)
 	CancelKey, FlushKey func(key int)
 }
@@ -196,20 +196,21 @@ func (c *contract) Learn(*suite.Suite) map[conformance.Op]bool {
 	}
 }
 
-// ofOneKey are the operations with those of one key for those that the debouncer only has with a key. No schedule with
-// several keys has such a cancel or flush.
+// ofOneKey are the operations of a debouncer with keys where one key is used, if it has Cancel and Flush only with a key.
+// No schedule with several keys has a cancel or flush of all of them then.
 func (f Funcs) ofOneKey() Funcs {
-	cancels, key := f.Cancel == nil && f.CancelReports == nil && f.CancelKey != nil, f
-	flushes := f.Flush == nil && f.FlushKey != nil
-	if f.CallKey == nil || !cancels && !flushes {
+	if f.CallKey == nil || f.Cancel != nil || f.CancelReports != nil || f.Flush != nil {
 		return f
 	}
-	f.Call = func(v int) { key.CallKey(1, v) }
-	if cancels {
+	key := f
+	if key.CancelKey != nil {
 		f.Cancel = func() { key.CancelKey(1) }
 	}
-	if flushes {
+	if key.FlushKey != nil {
 		f.Flush = func() { key.FlushKey(1) }
+	}
+	if f.Cancel != nil || f.Flush != nil {
+		f.Call = func(v int) { key.CallKey(1, v) }
 	}
 	return f
 }
