@@ -192,12 +192,13 @@ func (c *contract) Learn(*suite.Suite) map[conformance.Op]bool {
 		verb.Call: f.Call != nil, verb.Cancel: f.Cancel != nil || f.CancelReports != nil,
 		verb.Flush: f.Flush != nil, verb.Pending: f.Pending != nil, verb.Stop: f.Stop != nil,
 		verb.Close: f.Close != nil, opReports: f.CancelReports != nil, opKeys: f.CallKey != nil,
-		opCancelKey: f.CancelKey != nil, opFlushKey: f.FlushKey != nil, opCancelAll: cancels, opFlushAll: flushes,
+		opCancelKey: f.CancelKey != nil, opFlushKey: f.FlushKey != nil,
+		opCancelAll: cancels, opFlushAll: flushes,
 	}
 }
 
-// ofOneKey are the operations of a debouncer with keys where one key is used, if it has Cancel and Flush only with a key.
-// No schedule with several keys has a cancel or flush of all of them then.
+// ofOneKey are the operations of a debouncer with keys where one key is used, if it has Cancel and Flush only with a
+// key. No schedule with several keys has a cancel or flush of all of them then.
 func (f Funcs) ofOneKey() Funcs {
 	if f.CallKey == nil || f.Cancel != nil || f.CancelReports != nil || f.Flush != nil {
 		return f
