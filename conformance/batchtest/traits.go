@@ -1,6 +1,7 @@
 package batchtest
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -184,10 +185,11 @@ func reentrancy(s *suite.Suite) Reentrancy {
 		return ReentrancyForbidden
 	}
 	for _, op := range s.Supported(verb.Put, verb.Flush) {
-		for _, batch := range []string{"2 | put 1 @0 | put 2 @0 | put 3 @0", "1 | put 1 @0", "2 | put 1 @0"} {
-			size, steps, _ := strings.Cut(batch, " | ")
-			text := "size=" + size + " delay=100ms inside=" + string(op) + " | " + steps
-			runs := s.TryText(text, conformance.OrderSettled)
+		for _, text := range []string{
+			"size=2 delay=100ms inside=%s | put 1 @0 | put 2 @0 | put 3 @0",
+			"size=1 delay=100ms inside=%s | put 1 @0", "size=2 delay=100ms inside=%s | put 1 @0",
+		} {
+			runs := s.TryText(fmt.Sprintf(text, op), conformance.OrderSettled)
 			if len(runs) == 0 || edge.Reentered(runs[0]) != nil {
 				return ReentrancyForbidden
 			}

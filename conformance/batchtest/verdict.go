@@ -66,13 +66,13 @@ func (s *state) ofDelay(b batch) string {
 	case s.tr.Anchor == AnchorGrid:
 		return fmt.Sprintf("the grid has a tick at each multiple of %s", d)
 	}
-	came := "came"
-	if i := slices.IndexFunc(s.rec.Done, func(d conformance.Done) bool { return d.N == b.items[0] }); i >= 0 &&
-		s.rec.Done[i].Op == verb.Put && s.rec.Done[i].Began.At < b.born {
+	came, first := "came", b.items[0]
+	if slices.ContainsFunc(s.rec.Done, func(d conformance.Done) bool {
+		return d.Op == verb.Put && d.N == first && d.Began.At < b.born
+	}) {
 		came = "was taken, when the consumer had returned,"
 	}
-	return fmt.Sprintf("its first item, %d, %s at %s, and the delay is %s", b.items[0], came,
-		timeline.Duration(b.born), d)
+	return fmt.Sprintf("its first item, %d, %s at %s, and the delay is %s", first, came, timeline.Duration(b.born), d)
 }
 
 // whyMissing is the rule that a batch breaks which is not handed over when it should be.

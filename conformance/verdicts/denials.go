@@ -40,7 +40,7 @@ func (a *adapter) comment(method string) string {
 		owner = n.Name()
 	}
 	text := regexp.MustCompile(`(?m)((?:^[ \t]*//.*\n)+)(?:func \([^)]*\b` + owner + `\b[^)]*\) |\t)` + method + `\(`)
-	if found := text.FindStringSubmatch(a.files()); found != nil {
+	if found := text.FindStringSubmatch(a.pkg.files()); found != nil {
 		return slashes.ReplaceAllString(found[1], " ")
 	}
 	return ""

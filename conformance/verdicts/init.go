@@ -139,6 +139,7 @@ type loaded struct {
 	Error  *struct{ Err string }
 	types  *types.Package
 	lookup importer.Lookup
+	text   string // see files
 }
 
 // folder is where its test goes: beside it, if it is one of the main module.
@@ -217,19 +218,22 @@ func (a *adapter) check() error {
 	return err
 }
 
-// files are the sources of its package. What cannot be read tells nothing.
-func (a *adapter) files() (all string) {
-	names, _ := filepath.Glob(filepath.Join(a.pkg.Dir, "*.go"))
+// files are the sources of a package, read once. What cannot be read tells nothing.
+func (l *loaded) files() string {
+	if l.text != "" {
+		return l.text
+	}
+	names, _ := filepath.Glob(filepath.Join(l.Dir, "*.go"))
 	for _, name := range names {
 		text, _ := os.ReadFile(name)
-		all += string(text) + "\n"
+		l.text += string(text) + "\n"
 	}
-	return all
+	return l.text
 }
 
 // comments are those on what is judged, and on its package.
 func (a *adapter) comments() string {
 	names := strings.ReplaceAll(regexp.QuoteMeta(strings.Join(a.names(), " ")), " ", "|")
 	comment := regexp.MustCompile(`(?m)^// (An? |Package )?(` + names + `)\b.*\n(//.*\n)*`)
-	return strings.ReplaceAll(strings.Join(comment.FindAllString(a.files(), -1), ""), "\n// ", " ")
+	return strings.ReplaceAll(strings.Join(comment.FindAllString(a.pkg.files(), -1), ""), "\n// ", " ")
 }

@@ -393,17 +393,13 @@ func (e *engine[T, E]) judge(active []*Rule[T, E], j Job, rec *Recording) {
 	}
 	e.keepAtHand(j, rec)
 	x := e.c.Exam(e.traits, rec, j)
-	text := ""
-	if len(j.Schedule.Steps) <= mostTelling {
-		text = j.Schedule.String()
-	}
 	var broken []breach[T, E]
 	for _, r := range active {
 		if !r.about(j) || !r.sees(x) {
 			continue
 		}
 		f := e.found(r.ID)
-		if f.judged++; f.judged == 1 || text != "" && e.best[r.ID] == text {
+		if f.judged++; f.judged == 1 || j.text != "" && j.text == e.best[r.ID] {
 			f.example = rec
 		}
 		if v := e.check(r, x); v != nil {

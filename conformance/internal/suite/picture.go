@@ -59,9 +59,6 @@ func pictured(v *Violation) *inside.Picture {
 	return p
 }
 
-// mostTelling is how many steps the schedules have that tell rules best.
-const mostTelling = 12
-
 // best are the schedules below the rules on the page of a contract.
 func best(page string) map[string]string {
 	all := map[string]string{}

@@ -260,19 +260,19 @@ func (e *engine[T, E]) adopt() {
 
 // excuses reports whether a choice that need not be declared, and is not, excuses what was observed: then its author is
 // asked for it, too, if a value explains it. Others stay as they are: what they would excuse breaks a rule.
-func (e *engine[T, E]) excuses() (any bool) {
+func (e *engine[T, E]) excuses() (some bool) {
 	for i := range e.settled {
 		s := &e.settled[i]
 		if !s.open() {
 			continue
 		}
 		if s.strict() != 0 && e.compare(e.runsFor(s), e.with(s.Name, s.strict()), e.with(s.Name, 0)) != nil {
-			any = true
+			some = true
 		} else {
 			s.seen, s.assumed = 0, 0
 		}
 	}
-	return any
+	return some
 }
 
 // list tells of the choices of the contract.
