@@ -183,11 +183,11 @@ var withKey = map[conformance.Op]conformance.Op{
 // Learn looks at an instance that is thrown away.
 func (c *contract) Learn(*suite.Suite) map[conformance.Op]bool {
 	h := suite.NewFakeTime(conformance.Config{}.Start(), false)
-	f := c.bare(Env{Clock: h.Clock(), Start: h.Start}, Config{Wait: time.Hour, Edges: c.built()}, func(int, []int) {})
-	suite.ThrowAway(func() { f.release(false) })
-	c.stops = f.Stop != nil
-	cancels, flushes := f.Cancel != nil || f.CancelReports != nil, f.Flush != nil
-	f = f.ofOneKey()
+	made := c.bare(Env{Clock: h.Clock(), Start: h.Start}, Config{Wait: time.Hour, Edges: c.built()}, func(int, []int) {})
+	suite.ThrowAway(func() { made.release(false) })
+	c.stops = made.Stop != nil
+	cancels, flushes := made.Cancel != nil || made.CancelReports != nil, made.Flush != nil
+	f := made.ofOneKey()
 	return map[conformance.Op]bool{
 		verb.Call: f.Call != nil, verb.Cancel: f.Cancel != nil || f.CancelReports != nil,
 		verb.Flush: f.Flush != nil, verb.Pending: f.Pending != nil, verb.Stop: f.Stop != nil,
