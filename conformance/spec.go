@@ -26,13 +26,6 @@ type Spec interface {
 // A Judge belongs to one test and must not be used by two goroutines at once, nor
 // inside a bubble.
 type Judge interface {
-	// Kind is the contract, as reports name it, Time how the implementation takes its time.
-	Kind() string
-	Time() TimeSource
-	// Draw returns a random schedule that the implementation can be run with. pick returns
-	// a number below n; 0 is the plainest choice, so that smaller numbers make plainer
-	// schedules. The labels say what is chosen.
-	Draw(pick func(label string, n int) int) Schedule
 	// Fits reports whether a schedule is one that the contract knows and the
 	// implementation can be run with.
 	Fits(s Schedule) bool

@@ -9,6 +9,7 @@ import (
 
 	"github.com/escapement-go/escapement/conformance"
 	"github.com/escapement-go/escapement/internal/stackmark"
+	"github.com/escapement-go/escapement/internal/twins"
 )
 
 // Check draws schedules for an implementation, runs each on a fresh instance and judges it
@@ -28,7 +29,7 @@ func Check(t *testing.T, spec conformance.Spec) {
 // nanosecond either side of them, and whatever else the implementation can do between
 // them, in the configurations that it declares.
 func Schedules(j conformance.Judge) *rapid.Generator[conformance.Schedule] {
-	return rapid.Custom(func(t *rapid.T) conformance.Schedule { return j.Draw(picker(t)) })
+	return rapid.Custom(func(t *rapid.T) conformance.Schedule { return j.(twins.Judge).Draw(picker(t)) })
 }
 
 // picker lets rapid choose, the plainest as it makes a failing test smaller.

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/escapement-go/escapement/conformance"
+	"github.com/escapement-go/escapement/internal/twins"
 )
 
 // Fuzz makes [Check] a native fuzz target. The input is the text of a schedule, and so is
@@ -79,7 +80,7 @@ func FuzzBytes(spec conformance.Spec) (target func(data []byte) int) {
 		panic("properties: FuzzBytes: this implementation cannot be judged here; properties.Fuzz in a test says why")
 	}
 	return func(data []byte) int {
-		if broken := j.Run(j.Draw(chosen(data))); len(broken) > 0 {
+		if broken := j.Run(j.(twins.Judge).Draw(chosen(data))); len(broken) > 0 {
 			panic("\n" + broken[0].Text())
 		}
 		return 0

@@ -25,6 +25,7 @@ import (
 	"github.com/escapement-go/escapement/conformance"
 	"github.com/escapement-go/escapement/conformance/internal/inside"
 	"github.com/escapement-go/escapement/conformance/internal/suite"
+	"github.com/escapement-go/escapement/conformance/internal/trait"
 	"github.com/escapement-go/escapement/internal/verb"
 	"github.com/escapement-go/escapement/synctestcompat"
 )
@@ -38,8 +39,8 @@ type (
 	TimeSource = conformance.TimeSource
 	Known      = conformance.Known
 	Report     = conformance.Report
-	CloseFlush = conformance.CloseFlush
-	Reentrancy = conformance.Reentrancy
+	CloseFlush = trait.CloseFlush // what happens to the pending event when the input ends
+	Reentrancy = trait.Reentrancy // whether the callback may call the debouncer
 )
 
 // Where a batcher may take its time from, what may happen to an open batch when the input ends,
@@ -47,11 +48,11 @@ type (
 const (
 	Injected    = conformance.Injected
 	PackageTime = conformance.PackageTime
-	CloseFires  = conformance.CloseFires
-	CloseDrops  = conformance.CloseDrops
+	CloseFires  = trait.CloseFires // it comes at once
+	CloseDrops  = trait.CloseDrops // it is dropped
 
-	ReentrancyAllowed   = conformance.ReentrancyAllowed
-	ReentrancyForbidden = conformance.ReentrancyForbidden
+	ReentrancyAllowed   = trait.ReentrancyAllowed   // the default
+	ReentrancyForbidden = trait.ReentrancyForbidden // documented as a deadlock
 )
 
 // Spec describes an implementation.
@@ -146,7 +147,7 @@ func (c *contract) Unfit(s *suite.Suite) (skip, misuse string) {
 		return "", "batchtest.Run: the spec has no New; say how to make a batcher"
 	case s.Time == conformance.Explicit:
 		return "", "batchtest.Run: a batcher needs a clock of its own; set Time to Injected or PackageTime"
-	case c.spec.Traits.CloseFlush == conformance.CloseAtDeadline:
+	case c.spec.Traits.CloseFlush == trait.CloseAtDeadline:
 		return "", "batchtest.Run: after Close nothing is handed over at its deadline; declare CloseFires or CloseDrops"
 	case !synctestcompat.Available:
 		return "a batcher can only be settled in a bubble: " + synctestcompat.Reason, ""

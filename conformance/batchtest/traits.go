@@ -8,6 +8,7 @@ import (
 
 	"github.com/escapement-go/escapement/conformance"
 	"github.com/escapement-go/escapement/conformance/internal/edge"
+	"github.com/escapement-go/escapement/conformance/internal/inside"
 	"github.com/escapement-go/escapement/conformance/internal/suite"
 	"github.com/escapement-go/escapement/internal/verb"
 )
@@ -117,7 +118,7 @@ func (c *contract) Table(s *suite.Suite, tr *Traits) []suite.Choice {
 // tried runs a schedule that begins with a size, or runs it without the size if a constructor refuses that. It returns
 // nil if the run did not come to its end.
 func tried(s *suite.Suite, text string) *suite.Recording {
-	for _, rec := range s.TryText(text, conformance.OrderSettled) {
+	for _, rec := range s.TryText(text, inside.OrderSettled) {
 		if rec.LeftOut == "" && !rec.Stuck && rec.Refused == "" {
 			return rec
 		}
@@ -189,7 +190,7 @@ func reentrancy(s *suite.Suite) Reentrancy {
 			"size=2 delay=100ms inside=%s | put 1 @0 | put 2 @0 | put 3 @0",
 			"size=1 delay=100ms inside=%s | put 1 @0", "size=2 delay=100ms inside=%s | put 1 @0",
 		} {
-			runs := s.TryText(fmt.Sprintf(text, op), conformance.OrderSettled)
+			runs := s.TryText(fmt.Sprintf(text, op), inside.OrderSettled)
 			if len(runs) == 0 || edge.Reentered(runs[0]) != nil {
 				return ReentrancyForbidden
 			}

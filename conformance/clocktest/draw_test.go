@@ -6,6 +6,7 @@ import (
 
 	"github.com/escapement-go/escapement/conformance"
 	"github.com/escapement-go/escapement/conformance/clocktest"
+	"github.com/escapement-go/escapement/internal/twins"
 	"github.com/escapement-go/escapement/internal/verb"
 	"github.com/escapement-go/escapement/internal/zoo/clock"
 	"github.com/escapement-go/escapement/synctestcompat"
@@ -21,7 +22,7 @@ func TestDraw(t *testing.T) {
 	}
 	for _, d := range clock.Designs() {
 		t.Run(d.Name, func(t *testing.T) {
-			e := d.Spec.Judge(t)
+			e := d.Spec.Judge(t).(twins.Judge)
 			for seed := range uint64(n) {
 				s := e.Draw(fair(seed))
 				if again, err := conformance.ParseSchedule(s.String()); err != nil || again.String() != s.String() {
@@ -48,7 +49,7 @@ func fair(seed uint64) func(string, int) int {
 func TestDraw_extremes(t *testing.T) {
 	synctestcompat.Require(t)
 	for _, d := range clock.Designs() {
-		e := d.Spec.Judge(t)
+		e := d.Spec.Judge(t).(twins.Judge)
 		s := e.Draw(func(string, int) int { return 0 })
 		if len(s.Steps) != 1 || s.Steps[0].Op != verb.Timer && s.Steps[0].Op != verb.After {
 			t.Errorf("%s: the plainest program is %q, want one timer", d.Name, s)
@@ -73,7 +74,7 @@ func TestDraw_findsMutants(t *testing.T) {
 		if m.Name == "a tick that was dropped a nanosecond ago comes after all" {
 			continue // programs draw nothing that near to a tick
 		}
-		e := m.Spec.Judge(t)
+		e := m.Spec.Judge(t).(twins.Judge)
 		found := false
 		for seed := uint64(0); seed < 1000 && !found; seed++ {
 			s := e.Draw(fair(seed))
@@ -94,7 +95,7 @@ func TestDraw_findsMutants(t *testing.T) {
 // Schedules that take long do not fit.
 func TestFits(t *testing.T) {
 	synctestcompat.Require(t)
-	e := clock.Designs()[0].Spec.Judge(t)
+	e := clock.Designs()[0].Spec.Judge(t).(twins.Judge)
 	for text, want := range map[string]bool{
 		"timer 1 1s @0 | halt 1 @500ms | read 1 @2s":   true,
 		"afterfunc 1 1s @0 | timer 2 1s @f1 | idle 5s": true,

@@ -5,8 +5,8 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/escapement-go/escapement/conformance"
 	"github.com/escapement-go/escapement/conformance/internal/suite"
+	"github.com/escapement-go/escapement/conformance/internal/trait"
 	"github.com/escapement-go/escapement/internal/goroutine"
 	"github.com/escapement-go/escapement/internal/verb"
 	"github.com/escapement-go/escapement/synctestcompat"
@@ -30,12 +30,12 @@ type Traits struct {
 }
 
 // Reentrancy says whether a function may use the clock; see package conformance.
-type Reentrancy = conformance.Reentrancy
+type Reentrancy = trait.Reentrancy
 
 // The choices.
 const (
-	ReentrancyAllowed   = conformance.ReentrancyAllowed // as if nothing were declared
-	ReentrancyForbidden = conformance.ReentrancyForbidden
+	ReentrancyAllowed   = trait.ReentrancyAllowed   // as if nothing were declared
+	ReentrancyForbidden = trait.ReentrancyForbidden // documented as a deadlock
 )
 
 // Waits says what Advance waits for.

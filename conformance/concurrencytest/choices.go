@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/escapement-go/escapement/conformance"
+	"github.com/escapement-go/escapement/conformance/internal/inside"
 	"github.com/escapement-go/escapement/conformance/internal/suite"
 	"github.com/escapement-go/escapement/internal/verb"
 )
@@ -210,7 +211,7 @@ func observeTimeout(s *suite.Suite) int {
 func (c *contract) observeContext(s *suite.Suite) Context {
 	before := suite.MustParse("limit=1 backlog=5 timeout=1h | cancel 1 @0 | acquire 1 @0")
 	ran, refused := 0, 0
-	for _, rec := range s.Try(before, conformance.OrderSettled, often) {
+	for _, rec := range s.Try(before, inside.OrderSettled, often) {
 		switch seen := seenIn(rec); {
 		case seen == nil:
 			return 0
@@ -292,7 +293,7 @@ func (c *contract) observeFair(s *suite.Suite) Fairness {
 	for _, text := range texts {
 		schedule := suite.MustParse(text)
 		schedule.Config = c.traits.bounded(schedule.Config.Limit, 5, "1h")
-		for _, rec := range s.Try(schedule, conformance.OrderSampled, often) {
+		for _, rec := range s.Try(schedule, inside.OrderSampled, often) {
 			if seenIn(rec) == nil {
 				return 0
 			}
@@ -359,10 +360,10 @@ func (c *contract) observeOverRelease(s *suite.Suite) (seen OverRelease, why str
 	f.overReleases(3)
 	for _, family := range f.out {
 		for _, schedule := range family.Schedules {
-			for _, rec := range s.Try(schedule, conformance.OrderSettled, 1) {
+			for _, rec := range s.Try(schedule, inside.OrderSettled, 1) {
 				x := c.Exam(&tr, rec, suite.Job{Schedule: schedule, Order: rec.Order, Family: overRelease})
 				again := func(o conformance.Schedule) *suite.Recording {
-					return slices.Concat(s.Try(o, conformance.OrderSettled, 1), []*suite.Recording{rec})[0]
+					return slices.Concat(s.Try(o, inside.OrderSettled, 1), []*suite.Recording{rec})[0]
 				}
 				if seenIn(rec) == nil || x.misreleased() != nil {
 					return OverReleaseUndefined, ""
@@ -432,7 +433,7 @@ func observeFitting(s *suite.Suite) Hook {
 // try plays a schedule as if every bound were declared, and returns what became of its
 // requests; nil if the run hangs or is left out, or the configuration is refused.
 func try(s *suite.Suite, text string) *trace {
-	if recs := s.TryText(text, conformance.OrderSettled); len(recs) > 0 {
+	if recs := s.TryText(text, inside.OrderSettled); len(recs) > 0 {
 		return seenIn(recs[0])
 	}
 	return nil

@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 
 	"github.com/escapement-go/escapement/conformance"
+	"github.com/escapement-go/escapement/conformance/internal/inside"
 	"github.com/escapement-go/escapement/internal/verb"
 )
 
@@ -32,11 +33,11 @@ func (r *run) given(ctx context.Context, q *request) context.Context {
 // and then wait for its end.
 func (r *run) cutAt() int64 {
 	switch r.Order {
-	case conformance.OrderStepFirst:
+	case inside.OrderStepFirst:
 		return 2
-	case conformance.OrderHeld:
+	case inside.OrderHeld:
 		return 3
-	case conformance.OrderFireFirst:
+	case inside.OrderFireFirst:
 		return 1
 	}
 	r.c.cuts++

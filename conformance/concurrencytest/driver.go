@@ -3,7 +3,7 @@ package concurrencytest
 import (
 	"time"
 
-	"github.com/escapement-go/escapement/conformance"
+	"github.com/escapement-go/escapement/conformance/internal/inside"
 	"github.com/escapement-go/escapement/conformance/internal/suite"
 	"github.com/escapement-go/escapement/fakeclock"
 )
@@ -37,19 +37,19 @@ func (h *racingTime) before(at time.Duration) {
 }
 
 // Race does a step beside the timers of its instant, in one of four orders.
-func (h *racingTime) Race(at time.Duration, order conformance.Order, step func()) {
+func (h *racingTime) Race(at time.Duration, order inside.Order, step func()) {
 	h.before(at)
 	switch order {
-	case conformance.OrderFireFirst:
+	case inside.OrderFireFirst:
 		h.FakeTime.To(at)
 		h.Settle()
 		step()
-	case conformance.OrderStepFirst:
+	case inside.OrderStepFirst:
 		h.Fake.AdvanceUntil(h.Start.Add(at))
 		step()
 		h.Settle()
 		h.Fake.Advance(0)
-	case conformance.OrderHeld:
+	case inside.OrderHeld:
 		release := h.Fake.Hold()
 		h.FakeTime.To(at)
 		step()

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/escapement-go/escapement/conformance"
+	"github.com/escapement-go/escapement/conformance/internal/inside"
 	"github.com/escapement-go/escapement/conformance/internal/suite"
 	"github.com/escapement-go/escapement/fakeclock"
 	"github.com/escapement-go/escapement/internal/verb"
@@ -111,7 +112,7 @@ func (f *Funcs) hold() {
 func (r *run) note(change func()) { r.Rec.Locked(func(*suite.Recording) { change() }) }
 
 // together does the steps of one instant without a pause, and then lets everything settle.
-func (r *run) together(steps []conformance.Step, order conformance.Order) {
+func (r *run) together(steps []conformance.Step, order inside.Order) {
 	if r.crowded(steps) {
 		return
 	}
@@ -419,7 +420,7 @@ func firstOwn(steps []conformance.Step) int {
 }
 
 // alone does a step of the epilogue by itself.
-func (r *run) alone(s conformance.Step) { r.together([]conformance.Step{s}, conformance.OrderSettled) }
+func (r *run) alone(s conformance.Step) { r.together([]conformance.Step{s}, inside.OrderSettled) }
 
 // drain releases what runs, again and again, and then gives up what still waits.
 func (r *run) drain(at time.Duration) {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/escapement-go/escapement/conformance"
+	"github.com/escapement-go/escapement/conformance/internal/inside"
 	"github.com/escapement-go/escapement/conformance/internal/suite"
 	"github.com/escapement-go/escapement/internal/verb"
 )
@@ -16,18 +17,18 @@ const overRelease = "over-release"
 
 // Orders lists the orders in which a schedule is run. Where a select may find two channels
 // ready, of which it chooses by chance, the schedule is run many times.
-func (c *contract) Orders(s *suite.Suite, schedule conformance.Schedule) []conformance.Order {
+func (c *contract) Orders(s *suite.Suite, schedule conformance.Schedule) []inside.Order {
 	racing := schedule.RacingSteps() > 0
 	switch {
 	case racing && s.Time == conformance.PackageTime:
-		return slices.Repeat([]conformance.Order{conformance.OrderSampled}, often)
+		return slices.Repeat([]inside.Order{inside.OrderSampled}, often)
 	case racing:
-		each := []conformance.Order{conformance.OrderStepFirst, conformance.OrderHeld, conformance.OrderFireFirst}
-		return append(each, slices.Repeat([]conformance.Order{conformance.OrderSampled}, often)...)
+		each := []inside.Order{inside.OrderStepFirst, inside.OrderHeld, inside.OrderFireFirst}
+		return append(each, slices.Repeat([]inside.Order{inside.OrderSampled}, often)...)
 	case cancelsBefore(schedule) || schedule.Config.Has("timeout") && schedule.Config.Timeout == 0:
-		return slices.Repeat([]conformance.Order{conformance.OrderSettled}, often)
+		return slices.Repeat([]inside.Order{inside.OrderSettled}, often)
 	}
-	return []conformance.Order{conformance.OrderSettled}
+	return []inside.Order{inside.OrderSettled}
 }
 
 // bounded is a configuration with the bounds that the implementation has. A bound about

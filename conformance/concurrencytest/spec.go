@@ -32,6 +32,7 @@ import (
 	"github.com/escapement-go/escapement/conformance"
 	"github.com/escapement-go/escapement/conformance/internal/inside"
 	"github.com/escapement-go/escapement/conformance/internal/suite"
+	"github.com/escapement-go/escapement/conformance/internal/trait"
 	"github.com/escapement-go/escapement/internal/verb"
 	"github.com/escapement-go/escapement/synctestcompat"
 )
@@ -45,7 +46,7 @@ type (
 	TimeSource = conformance.TimeSource
 	Known      = conformance.Known
 	Report     = conformance.Report
-	Fairness   = conformance.Fairness
+	Fairness   = trait.Fairness // in which order waiters are served
 )
 
 // Where a concurrency limiter may take its time from, and in which order waiters may get
@@ -53,8 +54,8 @@ type (
 const (
 	Injected    = conformance.Injected
 	PackageTime = conformance.PackageTime
-	FairFIFO    = conformance.FairFIFO
-	FairNone    = conformance.FairNone
+	FairFIFO    = trait.FairFIFO // in the order in which they came, and before whoever comes later
+	FairNone    = trait.FairNone // whoever asks first when something is free, so that a wait can be overtaken
 )
 
 // Spec describes an implementation.

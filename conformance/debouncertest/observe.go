@@ -8,6 +8,7 @@ import (
 
 	"github.com/escapement-go/escapement/conformance"
 	"github.com/escapement-go/escapement/conformance/internal/edge"
+	"github.com/escapement-go/escapement/conformance/internal/inside"
 	"github.com/escapement-go/escapement/conformance/internal/suite"
 	"github.com/escapement-go/escapement/internal/verb"
 )
@@ -45,7 +46,7 @@ func (o observer) configured(first ...Edges) (Edges, string) {
 
 // tried runs a schedule in an order, or in any where that is chance, without the runs in which
 // nothing can be seen.
-func (o observer) tried(text string, order conformance.Order) []*suite.Recording {
+func (o observer) tried(text string, order inside.Order) []*suite.Recording {
 	return slices.DeleteFunc(o.TryText(text, order), func(rec *suite.Recording) bool {
 		return rec.Refused != "" || rec.LeftOut != "" || rec.Stuck || len(rec.Done) < len(rec.Schedule.Steps)
 	})
@@ -53,7 +54,7 @@ func (o observer) tried(text string, order conformance.Order) []*suite.Recording
 
 // settled is tried for a schedule without racing steps: it returns the run, nil if there is none.
 func (o observer) settled(text string) *suite.Recording {
-	for _, rec := range o.tried(text, conformance.OrderSettled) {
+	for _, rec := range o.tried(text, inside.OrderSettled) {
 		return rec
 	}
 	return nil
@@ -122,7 +123,7 @@ const tieSchedule = "wait=100ms | call 1 @0 | call 2 @100ms~"
 
 func (o observer) tie() int {
 	old := func(rec *suite.Recording) bool { return firedWith(rec, 1) }
-	seen := append(o.tried(tieSchedule, conformance.OrderStepFirst), o.tried(tieSchedule, conformance.OrderHeld)...)
+	seen := append(o.tried(tieSchedule, inside.OrderStepFirst), o.tried(tieSchedule, inside.OrderHeld)...)
 	if !slices.ContainsFunc(seen, func(rec *suite.Recording) bool { return len(rec.Fires) > 0 }) {
 		return 0
 	}
@@ -130,7 +131,7 @@ func (o observer) tie() int {
 	case 1:
 		return int(FireFirst)
 	case 0:
-		if slices.ContainsFunc(o.tried(tieSchedule+" | call 3 @200ms~", conformance.OrderStepFirst), firedAtTie) {
+		if slices.ContainsFunc(o.tried(tieSchedule+" | call 3 @200ms~", inside.OrderStepFirst), firedAtTie) {
 			return int(EitherTie)
 		}
 		return int(ResetFirst)
@@ -146,11 +147,11 @@ func firedAtTie(rec *suite.Recording) bool {
 
 func (o observer) staleFire() int {
 	behind := func(rec *suite.Recording) bool { return firedBehind(rec, 1) }
-	held := o.tried(tieSchedule, conformance.OrderHeld)
+	held := o.tried(tieSchedule, inside.OrderHeld)
 	if len(held) == 0 {
 		return 0
 	}
-	for _, seen := range [][]*suite.Recording{held, o.tried(tieSchedule, conformance.OrderReceived)} {
+	for _, seen := range [][]*suite.Recording{held, o.tried(tieSchedule, inside.OrderReceived)} {
 		if len(seen) > 0 && suite.Share(seen, behind) >= suite.Chance {
 			return int(StaleAllowed)
 		}
@@ -165,7 +166,7 @@ func (o observer) cancelBarrier() int {
 		return int(NoBarrier) // nothing is ever due
 	}
 	var promised, late bool
-	for _, rec := range o.tried("wait=100ms | call 1 @0 | cancel @100ms~", conformance.OrderHeld) {
+	for _, rec := range o.tried("wait=100ms | call 1 @0 | cancel @100ms~", inside.OrderHeld) {
 		behind := firedBehind(rec, 1)
 		promised = promised || behind && (rec.Done[1].OK || !o.Accepts(opReports))
 		late = late || behind
@@ -218,7 +219,7 @@ func (o observer) stopBarrier() int {
 	if !o.Accepts(verb.Stop) || o.traits.StopPending != StopDrops || o.noTrailing() {
 		return 0
 	}
-	seen := o.tried("wait=100ms | call 1 @0 | stop @100ms~", conformance.OrderHeld)
+	seen := o.tried("wait=100ms | call 1 @0 | stop @100ms~", inside.OrderHeld)
 	late := suite.Share(seen, func(rec *suite.Recording) bool { return firedBehind(rec, 1) }) >= suite.Chance
 	if !late && o.traits.Overlap == Serial && o.slow() == "" {
 		rec := o.settled("wait=100ms busy=250ms | call 1 @0 | call 2 @120ms | stop @230ms")
@@ -236,7 +237,7 @@ func (o observer) stopBarrier() int {
 // callback that takes time.
 func (o observer) zeroWait() int {
 	const one = "wait=0 | call 1 @0"
-	for _, rec := range o.TryText(one, conformance.OrderSettled) {
+	for _, rec := range o.TryText(one, inside.OrderSettled) {
 		if rec.Refused != "" {
 			return int(ZeroRefused)
 		}
@@ -348,7 +349,7 @@ func (o observer) reentrancy() int {
 		return int(ReentrancyForbidden)
 	}
 	_, cfg := o.configured(Trailing)
-	if o.Bubble && len(o.TryText(cfg+" busy=250ms | call 1 @0 | call 2 @100ms", conformance.OrderSettled)) == 0 {
+	if o.Bubble && len(o.TryText(cfg+" busy=250ms | call 1 @0 | call 2 @100ms", inside.OrderSettled)) == 0 {
 		return int(ReentrancyForbidden) // a method that waits for the callback holds up everything
 	}
 	for _, op := range o.Supported(verb.Call, verb.Cancel, verb.Flush,
@@ -358,7 +359,7 @@ func (o observer) reentrancy() int {
 			texts = append(texts, "wait=100ms edges=both inside="+string(op)+" insiderun=2 | call 1 @0 | call 2 @1ns")
 		}
 		for _, text := range texts {
-			seen := o.TryText(text, conformance.OrderSettled)
+			seen := o.TryText(text, inside.OrderSettled)
 			if len(seen) == 0 || edge.Reentered(seen[0]) != nil {
 				return int(ReentrancyForbidden)
 			}
@@ -396,7 +397,7 @@ func (o observer) clockBack() int {
 		base = base.With("edges", built.String())
 	}
 	for _, s := range e.setBack(base) {
-		seen := o.Try(s, conformance.OrderSettled, 1)
+		seen := o.Try(s, inside.OrderSettled, 1)
 		if len(seen) == 0 || o.c.Exam(o.traits, seen[0], suite.Job{}).back() != nil {
 			return int(BackStands)
 		}

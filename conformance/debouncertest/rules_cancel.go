@@ -6,6 +6,7 @@ import (
 
 	"github.com/escapement-go/escapement/conformance"
 	"github.com/escapement-go/escapement/conformance/internal/edge"
+	"github.com/escapement-go/escapement/conformance/internal/inside"
 	"github.com/escapement-go/escapement/conformance/internal/suite"
 	"github.com/escapement-go/escapement/internal/verb"
 )
@@ -109,7 +110,7 @@ func (x *exam) cancel() *suite.Violation {
 	v := x.view()
 	return x.eachFire(func(i int, f *conformance.Fire) *suite.Violation {
 		k := x.cancelled(f)
-		if k == nil || k.Racing && k.Began.At == f.Began.At && x.Order != conformance.OrderStepFirst {
+		if k == nil || k.Racing && k.Began.At == f.Began.At && x.Order != inside.OrderStepFirst {
 			return nil
 		}
 		c := v.newest(k.Began.Seq, edge.Far)
@@ -143,7 +144,7 @@ func (x *exam) barrier() *suite.Violation {
 		}
 		found := x.told(f.Began.At, text("cancel had returned at %s, and %s", k.Ended.At, why),
 			"a callback started at %s, after cancel had returned", f.Began.At)
-		found.Chance = !commit && x.Order == conformance.OrderSampled && k.Racing
+		found.Chance = !commit && x.Order == inside.OrderSampled && k.Racing
 		return found
 	}
 	return nil

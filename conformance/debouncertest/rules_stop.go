@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/escapement-go/escapement/conformance"
+	"github.com/escapement-go/escapement/conformance/internal/inside"
 	"github.com/escapement-go/escapement/conformance/internal/suite"
 	"github.com/escapement-go/escapement/internal/verb"
 )
@@ -100,7 +101,7 @@ func (x *exam) firesAfter(stop *conformance.Done) *suite.Violation {
 		}
 		found := x.told(f.Began.At, because, "fired at %s, after stop", f.Began.At)
 		// At the instant of a racing stop it may have been decided before.
-		found.Chance = x.Order == conformance.OrderSampled && stop.Racing && f.Began.At == stop.Began.At
+		found.Chance = x.Order == inside.OrderSampled && stop.Racing && f.Began.At == stop.Began.At
 		return found
 	}
 	return nil

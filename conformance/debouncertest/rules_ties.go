@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/escapement-go/escapement/conformance"
+	"github.com/escapement-go/escapement/conformance/internal/inside"
 	"github.com/escapement-go/escapement/conformance/internal/suite"
 	"github.com/escapement-go/escapement/internal/verb"
 )
@@ -76,7 +77,7 @@ func (x *exam) tie() *suite.Violation {
 			return x.told(b.due, because, "fired %d times at %s, want once at the most", n, b.due)
 		case n == 0 && x.traits.Tie == FireFirst && !busy && !flushed:
 			found := x.told(b.due, because+", and FireFirst is declared", "did not fire at %s", b.due)
-			found.Chance = x.Order == conformance.OrderSampled
+			found.Chance = x.Order == inside.OrderSampled
 			return found
 		case n > 0 && x.traits.Tie == ResetFirst && x.Order.Certain() && !flushed:
 			because += " and returned before the timer's function ran; ResetFirst is declared"
@@ -101,7 +102,7 @@ func (x *exam) stale() *suite.Violation {
 		}
 		found := x.told(b.due, text("call %d had returned at %s, before the callback started", d.N, d.Ended.At),
 			"fired at %s for an event that call %d had superseded, want %s", b.due, d.N, d.Began.At+v.wait)
-		found.Chance = x.Order == conformance.OrderSampled
+		found.Chance = x.Order == inside.OrderSampled
 		return found
 	})
 }

@@ -3,6 +3,7 @@ package debouncertest
 import (
 	"github.com/escapement-go/escapement/conformance"
 	"github.com/escapement-go/escapement/conformance/internal/edge"
+	"github.com/escapement-go/escapement/conformance/internal/trait"
 )
 
 // Traits are the choices on which correct debouncers differ. The zero value of each is
@@ -65,15 +66,15 @@ func (t *Traits) built() Edges { return edge.Preferred(t.Edges, Trailing) }
 // bearsNewest reports whether a callback gets the payload of the newest event.
 func (t *Traits) bearsNewest() bool { return t.Payload == LastPayload || t.Payload == AllPayloads }
 
-// The choices that other contracts have too; package conformance explains them.
+// The choices that other contracts have too.
 type (
 	Edges       = conformance.Edges
-	Payload     = conformance.Payload
-	BothSingle  = conformance.BothSingle
-	Reentrancy  = conformance.Reentrancy
-	CloseFlush  = conformance.CloseFlush
-	ClockBack   = conformance.ClockBack
-	PanicPolicy = conformance.PanicPolicy
+	Payload     = trait.Payload     // which event of a burst the callback gets
+	BothSingle  = trait.BothSingle  // how often a burst of one event fires with both edges
+	Reentrancy  = trait.Reentrancy  // whether the callback may call the debouncer
+	CloseFlush  = trait.CloseFlush  // what happens to the pending event when the input ends
+	ClockBack   = trait.ClockBack   // what a clock that is set back does
+	PanicPolicy = trait.PanicPolicy // where a callback's panic goes
 )
 
 // Their values.
@@ -83,26 +84,26 @@ const (
 	LeadingAndTrailing = conformance.LeadingAndTrailing
 	NoEdges            = conformance.NoEdges
 
-	LastPayload  = conformance.LastPayload
-	FirstPayload = conformance.FirstPayload
-	NoPayload    = conformance.NoPayload
-	AllPayloads  = conformance.AllPayloads
+	LastPayload  = trait.LastPayload  // of the newest event
+	FirstPayload = trait.FirstPayload // of the burst's first event
+	NoPayload    = trait.NoPayload    // the callback has none
+	AllPayloads  = trait.AllPayloads  // of all events of the burst, in order: the spec has NewBatch
 
-	BothOnce  = conformance.BothOnce
-	BothTwice = conformance.BothTwice
+	BothOnce  = trait.BothOnce  // on the leading edge only
+	BothTwice = trait.BothTwice // on both edges
 
-	ReentrancyAllowed   = conformance.ReentrancyAllowed
-	ReentrancyForbidden = conformance.ReentrancyForbidden
+	ReentrancyAllowed   = trait.ReentrancyAllowed   // the default
+	ReentrancyForbidden = trait.ReentrancyForbidden // documented as a deadlock
 
-	CloseFires      = conformance.CloseFires
-	CloseAtDeadline = conformance.CloseAtDeadline
-	CloseDrops      = conformance.CloseDrops
+	CloseFires      = trait.CloseFires      // it comes at once
+	CloseAtDeadline = trait.CloseAtDeadline // it comes at its time
+	CloseDrops      = trait.CloseDrops      // it is dropped
 
-	BackBounded = conformance.BackBounded
-	BackStands  = conformance.BackStands
+	BackBounded = trait.BackBounded // it holds events up for one interval, or wait, at most
+	BackStands  = trait.BackStands  // nothing comes sooner: time stands until the clock is where it was
 
-	PanicPropagates = conformance.PanicPropagates
-	PanicRecovered  = conformance.PanicRecovered
+	PanicPropagates = trait.PanicPropagates // up the goroutine that runs the callback
+	PanicRecovered  = trait.PanicRecovered  // nowhere
 )
 
 // Tie says what an event at exactly the deadline does, before the timer has fired.

@@ -9,6 +9,7 @@ import (
 	"github.com/escapement-go/escapement/conformance"
 	"github.com/escapement-go/escapement/conformance/internal/edge"
 	"github.com/escapement-go/escapement/conformance/internal/suite"
+	"github.com/escapement-go/escapement/conformance/internal/trait"
 	"github.com/escapement-go/escapement/internal/timeline"
 	"github.com/escapement-go/escapement/internal/verb"
 )
@@ -443,7 +444,7 @@ func (x *exam) heldUp() *suite.Violation {
 		return nil
 	}
 	allowed := x.back()
-	if x.traits.ClockBack == conformance.BackBounded {
+	if x.traits.ClockBack == trait.BackBounded {
 		// How long was idle before the clock was set back it cannot know: the slack may be used up.
 		allowed = suite.Times(1+x.traits.Slack, x.Schedule.Config.Interval)
 	}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/escapement-go/escapement/conformance"
 	"github.com/escapement-go/escapement/conformance/internal/suite"
+	"github.com/escapement-go/escapement/conformance/internal/trait"
 	"github.com/escapement-go/escapement/internal/timeline"
 )
 
@@ -17,7 +18,7 @@ func (x *exam) close() *suite.Violation {
 	if !x.judgeable() || v.closed == nil || v.stoppedBefore(v.closed) || slices.ContainsFunc(x.Done, inside) {
 		return nil
 	}
-	drains := x.traits.CloseFlush == conformance.CloseAtDeadline && v.stop == nil && !x.cut()
+	drains := x.traits.CloseFlush == trait.CloseAtDeadline && v.stop == nil && !x.cut()
 	because := fmt.Sprintf("the input was closed at %s", timeline.Duration(v.closed.Began.At))
 	for i := range v.items {
 		it := &v.items[i]
@@ -26,7 +27,7 @@ func (x *exam) close() *suite.Violation {
 		case put.Began.Seq > v.closed.Began.Seq && put.OK && !v.stoppedBefore(put):
 			return x.told(put.Began.At, because, "item %d was accepted, want refused", put.N)
 		case !it.waits(v.closed):
-		case x.traits.CloseFlush == conformance.CloseDrops && it.leftDespite(v.closed):
+		case x.traits.CloseFlush == trait.CloseDrops && it.leftDespite(v.closed):
 			at := it.left[0].Began.At
 			return x.told(at, because+", and CloseDrops is declared",
 				"item %d left at %s, want never", put.N, timeline.Duration(at))

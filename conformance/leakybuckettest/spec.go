@@ -30,6 +30,7 @@ import (
 	"github.com/escapement-go/escapement/conformance"
 	"github.com/escapement-go/escapement/conformance/internal/inside"
 	"github.com/escapement-go/escapement/conformance/internal/suite"
+	"github.com/escapement-go/escapement/conformance/internal/trait"
 	"github.com/escapement-go/escapement/internal/verb"
 )
 
@@ -42,9 +43,9 @@ type (
 	TimeSource = conformance.TimeSource
 	Known      = conformance.Known
 	Report     = conformance.Report
-	CloseFlush = conformance.CloseFlush
-	ClockBack  = conformance.ClockBack
-	Reentrancy = conformance.Reentrancy
+	CloseFlush = trait.CloseFlush // what happens to the pending event when the input ends
+	ClockBack  = trait.ClockBack  // what a clock that is set back does
+	Reentrancy = trait.Reentrancy // whether the callback may call the debouncer
 )
 
 // Where a leaky bucket may take its time from, what may happen to waiting items when the input
@@ -52,13 +53,13 @@ type (
 const (
 	Injected        = conformance.Injected
 	PackageTime     = conformance.PackageTime
-	CloseAtDeadline = conformance.CloseAtDeadline
-	CloseDrops      = conformance.CloseDrops
-	BackBounded     = conformance.BackBounded
-	BackStands      = conformance.BackStands
+	CloseAtDeadline = trait.CloseAtDeadline // it comes at its time
+	CloseDrops      = trait.CloseDrops      // it is dropped
+	BackBounded     = trait.BackBounded     // it holds events up for one interval, or wait, at most
+	BackStands      = trait.BackStands      // nothing comes sooner: time stands until the clock is where it was
 
-	ReentrancyAllowed   = conformance.ReentrancyAllowed
-	ReentrancyForbidden = conformance.ReentrancyForbidden
+	ReentrancyAllowed   = trait.ReentrancyAllowed   // the default
+	ReentrancyForbidden = trait.ReentrancyForbidden // documented as a deadlock
 )
 
 // Spec describes an implementation.
@@ -161,7 +162,7 @@ func (c *contract) Unfit(s *suite.Suite) (skip, misuse string) {
 		return "", "leakybuckettest.Run: the spec has no New; say how to make a leaky bucket"
 	case s.Time == conformance.Explicit:
 		return "", "leakybuckettest.Run: a leaky bucket needs a clock of its own; set Time to Injected or PackageTime"
-	case tr.CloseFlush == conformance.CloseFires:
+	case tr.CloseFlush == trait.CloseFires:
 		return "", "leakybuckettest.Run: with CloseFires waiting items would leave together; declare " +
 			"CloseAtDeadline or CloseDrops"
 	case tr.Slack < 0 || tr.Slack > 0 && tr.FirstItem > FirstAtOnce:

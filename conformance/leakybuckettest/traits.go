@@ -9,6 +9,7 @@ import (
 
 	"github.com/escapement-go/escapement/conformance"
 	"github.com/escapement-go/escapement/conformance/internal/edge"
+	"github.com/escapement-go/escapement/conformance/internal/inside"
 	"github.com/escapement-go/escapement/conformance/internal/suite"
 	"github.com/escapement-go/escapement/internal/verb"
 )
@@ -152,7 +153,7 @@ func tried(s *suite.Suite, text string) *suite.Recording {
 	if s.Inexact() != "" {
 		return nil
 	}
-	for _, rec := range s.TryText(text, conformance.OrderSettled) {
+	for _, rec := range s.TryText(text, inside.OrderSettled) {
 		if len(rec.Done) == len(rec.Schedule.Steps)-sets(rec.Schedule) && rec.LeftOut == "" && !rec.Stuck {
 			return rec
 		}
@@ -215,7 +216,7 @@ func reentrancy(s *suite.Suite, holdsLockWhileWaiting bool) Reentrancy {
 	}
 	for _, op := range s.Supported(verb.Put, verb.Cancel, verb.Close) {
 		text := "interval=100ms backlog=2 inside=" + string(op) + " | put 1 @0 | put 2 @0"
-		runs := s.TryText(text, conformance.OrderSettled)
+		runs := s.TryText(text, inside.OrderSettled)
 		if len(runs) == 0 || edge.Reentered(runs[0]) != nil {
 			return ReentrancyForbidden
 		}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/escapement-go/escapement/conformance"
 	"github.com/escapement-go/escapement/conformance/internal/suite"
+	"github.com/escapement-go/escapement/conformance/internal/trait"
 	"github.com/escapement-go/escapement/internal/verb"
 )
 
@@ -114,7 +115,7 @@ func (x *exam) steady() bool { return x.back() == 0 && x.Schedule.Config.Busy ==
 // drained is quiet, except that the input may have been closed if what waits then leaves
 // in its turn.
 func (x *exam) drained() bool {
-	closes := x.traits.CloseFlush == conformance.CloseAtDeadline
+	closes := x.traits.CloseFlush == trait.CloseAtDeadline
 	other := func(d conformance.Done) bool {
 		return d.Inside || d.Op != verb.Put && (d.Op != verb.Close || !closes)
 	}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/escapement-go/escapement/conformance"
+	"github.com/escapement-go/escapement/conformance/internal/inside"
 	"github.com/escapement-go/escapement/conformance/internal/suite"
 	"github.com/escapement-go/escapement/internal/timeline"
 	"github.com/escapement-go/escapement/internal/verb"
@@ -299,7 +300,7 @@ func (c *contract) waitTogether(st *suite.Stage, impl *Funcs, n int, leave bool)
 	}
 	close(start)
 	st.Settle()
-	st.Race(from+interval, conformance.OrderHeld, cancel)
+	st.Race(from+interval, inside.OrderHeld, cancel)
 	st.To(from + patient)
 	st.Settle()
 	mu.Lock()

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/escapement-go/escapement/conformance"
+	"github.com/escapement-go/escapement/conformance/internal/inside"
 	"github.com/escapement-go/escapement/conformance/internal/suite"
 	"github.com/escapement-go/escapement/internal/verb"
 )
@@ -109,7 +110,7 @@ func (p plan) text(steps string) string {
 
 // see runs one schedule and returns its trace, an empty one if the run was left out on the way.
 func (o observer) see(text string) *conformance.Trace {
-	for _, rec := range o.s.Try(suite.MustParse(text), conformance.OrderSettled, 1) {
+	for _, rec := range o.s.Try(suite.MustParse(text), inside.OrderSettled, 1) {
 		if rec.LeftOut == "" || rec.Refused != "" {
 			return &rec.Trace
 		}
@@ -384,7 +385,7 @@ func (o observer) fair() int {
 		many += fmt.Sprintf("wait 1 @{0.%d} | ", i+1)
 	}
 	text := strings.Repeat(string(p.op)+" 1 @0 | ", p.full) + strings.TrimSuffix(many, " | ")
-	for _, rec := range o.s.Try(suite.MustParse(p.text(text)), conformance.OrderSettled, 10) {
+	for _, rec := range o.s.Try(suite.MustParse(p.text(text)), inside.OrderSettled, 10) {
 		if overtaken(&rec.Trace) {
 			return int(FairNone)
 		}

@@ -27,18 +27,3 @@ func JujuRatelimit() Traits {
 func UberRatelimit() Traits {
 	return Traits{Initial: InitialOne, OneAtATime: true, Fair: FairFIFO, OnChange: OnChangeKeeps}
 }
-
-// FailsafeSmooth are the traits of a smooth rate limiter of github.com/failsafe-go/failsafe-go:
-// single permits on a grid, never given back.
-func FailsafeSmooth() Traits {
-	return Traits{
-		Initial: InitialFull, OneAtATime: true, RefillSize: 1, ZeroRate: ZeroRateRefused, Inf: InfAbsent,
-		Fair: FairFIFO, DeadlineCheck: DeadlineSleeps, Refund: RefundNone, OnChange: OnChangeKeeps,
-	}
-}
-
-// Throttled are the traits of the GCRA of github.com/throttled/throttled, as the token bucket
-// that it is.
-func Throttled() Traits {
-	return Traits{Initial: InitialFull, Oversize: OversizeRejected, ZeroRate: ZeroRateRefused, Inf: InfAbsent}
-}

@@ -1,22 +1,15 @@
 // Package limitertest tests rate limiters against their laws: token buckets whose tokens are
-// requested, waited for, or reserved and refunded, and whose rate may be set. Package
-// conformance says which contract fits which limiter; TRAITS says so if the limiter seems to
-// belong to another.
+// requested, waited for, or reserved, and whose rate may be set.
 //
 //	func TestConformance(t *testing.T) {
 //		limitertest.Run(t, limitertest.Spec{
-//			Name: "mine",
-//			Time: limitertest.PackageTime,
+//			Name: "mine", Time: limitertest.PackageTime,
 //			New: func(_ limitertest.Env, cfg limitertest.Config) limitertest.Funcs {
 //				l := mine.NewLimiter(cfg.Rate.PerSecond(), cfg.Burst)
 //				return limitertest.Funcs{AllowN: l.TryTake, WaitN: l.Take}
 //			},
-//			Traits: limitertest.XTimeRate(), // left out at first: TRAITS prints the literal to paste
 //		})
 //	}
-//
-// A limiter with a bucket for each key has an AllowKey; one that asks a server has a Take, and
-// the traits Latency and Errors.
 package limitertest
 
 import (
@@ -30,6 +23,7 @@ import (
 	"github.com/escapement-go/escapement/conformance"
 	"github.com/escapement-go/escapement/conformance/internal/inside"
 	"github.com/escapement-go/escapement/conformance/internal/suite"
+	"github.com/escapement-go/escapement/conformance/internal/trait"
 	"github.com/escapement-go/escapement/internal/verb"
 	"github.com/escapement-go/escapement/synctestcompat"
 )
@@ -43,9 +37,8 @@ type (
 	TimeSource = conformance.TimeSource
 	Rate       = conformance.Rate
 	Known      = conformance.Known
-	Report     = conformance.Report
-	BackTime   = conformance.BackTime
-	Fairness   = conformance.Fairness
+	BackTime   = trait.BackTime // how an instant before the newest one is treated
+	Fairness   = trait.Fairness // in which order waiters are served
 	// Answer is a remote limiter's answer to a request. Only OK and Err are read.
 	Answer = conformance.Answer
 )
@@ -57,12 +50,12 @@ const (
 	PackageTime = conformance.PackageTime
 	Explicit    = conformance.Explicit
 
-	BackClamp  = conformance.BackClamp
-	BackReject = conformance.BackReject
-	BackRewind = conformance.BackRewind
+	BackClamp  = trait.BackClamp  // it counts as the newest instant
+	BackReject = trait.BackReject // nothing is granted
+	BackRewind = trait.BackRewind // the limiter goes back in time: callers must not pass such instants
 
-	FairFIFO = conformance.FairFIFO
-	FairNone = conformance.FairNone
+	FairFIFO = trait.FairFIFO // in the order in which they came, and before whoever comes later
+	FairNone = trait.FairNone // whoever asks first when something is free, so that a wait can be overtaken
 )
 
 // Inf is the rate of a limiter that grants everything.
@@ -171,13 +164,13 @@ type Reservation struct {
 
 // Run tests an implementation against the laws of a rate limiter, one subtest for each
 // rule, and returns what it found.
-func Run(t *testing.T, spec Spec) *Report {
+func Run(t *testing.T, spec Spec) *conformance.Report {
 	t.Helper()
 	return spec.Run(t)
 }
 
 // Run is the function [Run].
-func (spec Spec) Run(t *testing.T) *Report {
+func (spec Spec) Run(t *testing.T) *conformance.Report {
 	t.Helper()
 	return suite.Run(t, spec.about(), newContract(spec))
 }
@@ -189,7 +182,7 @@ func (spec Spec) Judge(t *testing.T) conformance.Judge {
 }
 
 // Examine is for the tests of this module.
-func (spec Spec) Examine(t *testing.T, o inside.Options) *Report {
+func (spec Spec) Examine(t *testing.T, o inside.Options) *conformance.Report {
 	t.Helper()
 	return suite.Examine(t, spec.about(), newContract(spec), o)
 }

@@ -116,11 +116,16 @@ func debts(_ lt.Env, cfg lt.Config) lt.Funcs {
 	}}
 }
 
+// gcra are the traits of a limiter that keeps nothing but when the next token comes.
+var gcra = lt.Traits{
+	Initial: lt.InitialFull, Oversize: lt.OversizeRejected, ZeroRate: lt.ZeroRateRefused, Inf: lt.InfAbsent,
+}
+
 // What comes back at a later instant, and is taken at an earlier one again and again, is not
 // within the envelope, though only one that asks for nothing ever asks at the later one.
 func TestRun_takenEarlier(t *testing.T) {
 	synctestcompat.Require(t)
-	tr := lt.Throttled()
+	tr := gcra
 	tr.BackTime = lt.BackClamp
 	o := inside.Options{Until: "RL-PAST", Keep: func(family string, _ int) bool { return family == "back in time" }}
 	r := lt.Spec{Name: "debts", Time: lt.Explicit, New: debts, Traits: tr}.Examine(t, o)
@@ -144,7 +149,7 @@ func stuckAfterYears(env lt.Env, cfg lt.Config) lt.Funcs {
 // holds.
 func TestExamine_stuckAfterYears(t *testing.T) {
 	synctestcompat.Require(t)
-	spec := lt.Spec{Name: "stuck after years", Time: lt.Explicit, New: stuckAfterYears, Traits: lt.Throttled()}
+	spec := lt.Spec{Name: "stuck after years", Time: lt.Explicit, New: stuckAfterYears, Traits: gcra}
 	o := inside.Options{FirstLook: time.Millisecond, Keep: func(string, int) bool { return false }}
 	if v, _ := spec.Examine(t, o).Verdict("RL-IDLE"); v.Status != conformance.Inconclusive {
 		t.Errorf("RL-IDLE is %s, want inconclusive: %s", v.Status, v.Reason)
@@ -175,7 +180,7 @@ func forgetful(env lt.Env, cfg lt.Config) lt.Funcs {
 // After a long time each operation is the first to ask.
 func TestRun_firstAfterYears(t *testing.T) {
 	synctestcompat.Require(t)
-	spec := lt.Spec{Name: "forgetful", Time: lt.Injected, New: forgetful, Traits: lt.Throttled()}
+	spec := lt.Spec{Name: "forgetful", Time: lt.Injected, New: forgetful, Traits: gcra}
 	o := inside.Options{Keep: func(string, int) bool { return false }}
 	if v, _ := spec.Examine(t, o).Verdict("RL-IDLE"); v.Status != conformance.Fail {
 		t.Errorf("RL-IDLE is %s, want fail: %s", v.Status, v.Reason)

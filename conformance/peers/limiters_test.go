@@ -103,7 +103,10 @@ func throttledGCRA(known ...limitertest.Known) limitertest.Spec {
 				}
 			}}
 		},
-		Traits:       limitertest.Throttled(),
+		Traits: limitertest.Traits{
+			Initial: limitertest.InitialFull, Oversize: limitertest.OversizeRejected, Inf: limitertest.InfAbsent,
+			ZeroRate: limitertest.ZeroRateRefused,
+		},
 		KnownFailing: known,
 	}
 }

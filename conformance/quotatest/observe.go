@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/escapement-go/escapement/conformance"
+	"github.com/escapement-go/escapement/conformance/internal/inside"
 	"github.com/escapement-go/escapement/conformance/internal/suite"
 )
 
@@ -35,7 +35,7 @@ func (c *contract) observations(s *suite.Suite) *observations {
 		texts = append(texts, "rate=3/28s | allow 2 @0 | allow 2 @1s | allow 1 @2s") // one that is denied, and room
 	}
 	for _, text := range texts {
-		for _, rec := range s.TryText(text, conformance.OrderSettled) {
+		for _, rec := range s.TryText(text, inside.OrderSettled) {
 			if x := o.exam(rec, &Traits{}); x.complete() && rec.LeftOut == "" &&
 				len(rec.Done) == len(rec.Schedule.Steps) {
 				o.runs = append(o.runs, rec)
@@ -342,7 +342,7 @@ func (o *observations) answers() (fields Fields) {
 // single reports whether events can only be taken one at a time, and whether a panic says so: else each request takes
 // one, however many it is for, or those for several are denied. A limiter that compares wrongly does neither.
 func single(s *suite.Suite) (yes, panics bool) {
-	for _, rec := range s.TryText("rate=3/1s burst=3 | allow 1 @0 | allow 2 @0", conformance.OrderSettled) {
+	for _, rec := range s.TryText("rate=3/1s burst=3 | allow 1 @0 | allow 2 @0", inside.OrderSettled) {
 		if len(rec.Done) == 2 && rec.Done[0].Panic == "" && rec.Done[1].Panic != "" {
 			return true, true
 		}
@@ -363,7 +363,7 @@ func single(s *suite.Suite) (yes, panics bool) {
 
 // observeTooLarge asks for one more than the limit, and observes the RetryAfter.
 func observeTooLarge(s *suite.Suite) int {
-	for _, rec := range s.TryText("rate=3/1s burst=3 | allow 4 @0", conformance.OrderSettled) {
+	for _, rec := range s.TryText("rate=3/1s burst=3 | allow 4 @0", inside.OrderSettled) {
 		if len(rec.Done) < 1 || rec.Done[0].OK || rec.Done[0].Panic != "" {
 			continue
 		}
@@ -411,7 +411,7 @@ func count(granted []bool) (n int) {
 
 // observeErrors observes what a request gets whose answer is an error.
 func observeErrors(s *suite.Suite) int {
-	for _, rec := range s.TryText("rate=3/1s burst=3 | fault 1 @0 | allow 1 @0", conformance.OrderSettled) {
+	for _, rec := range s.TryText("rate=3/1s burst=3 | fault 1 @0 | allow 1 @0", inside.OrderSettled) {
 		if n := len(rec.Done); n == 2 && rec.Done[1].Answer.Err != nil {
 			return either(rec.Done[1].OK, FailOpen, FailClosed)
 		}
@@ -421,7 +421,7 @@ func observeErrors(s *suite.Suite) int {
 
 // decisions runs a schedule and returns what was granted, and whether it was run to its end.
 func decisions(s *suite.Suite, text string) (granted []bool, ok bool) {
-	recs := s.TryText(text, conformance.OrderSettled)
+	recs := s.TryText(text, inside.OrderSettled)
 	if len(recs) == 0 || len(recs[0].Done) != len(recs[0].Schedule.Steps) || recs[0].LeftOut != "" {
 		return nil, false
 	}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/escapement-go/escapement/conformance"
+	"github.com/escapement-go/escapement/conformance/internal/inside"
 	"github.com/escapement-go/escapement/conformance/internal/suite"
 	"github.com/escapement-go/escapement/internal/verb"
 )
@@ -104,7 +105,7 @@ func configured(kind Kind, limit int) conformance.Config {
 func accepted(s *suite.Suite, kind Kind, most int) int {
 	refuses := func(limit int) bool {
 		text := configured(kind, limit).String() + " | allow 1 @0"
-		return slices.ContainsFunc(s.TryText(text, conformance.OrderSettled), func(rec *suite.Recording) bool {
+		return slices.ContainsFunc(s.TryText(text, inside.OrderSettled), func(rec *suite.Recording) bool {
 			return rec.Refused != ""
 		})
 	}

@@ -30,6 +30,7 @@ import (
 	"github.com/escapement-go/escapement/conformance"
 	"github.com/escapement-go/escapement/conformance/internal/inside"
 	"github.com/escapement-go/escapement/conformance/internal/suite"
+	"github.com/escapement-go/escapement/conformance/internal/trait"
 	"github.com/escapement-go/escapement/internal/verb"
 	"github.com/escapement-go/escapement/synctestcompat"
 )
@@ -43,7 +44,7 @@ type (
 	TimeSource = conformance.TimeSource
 	Known      = conformance.Known
 	Report     = conformance.Report
-	BackTime   = conformance.BackTime
+	BackTime   = trait.BackTime // how an instant before the newest one is treated
 	// Answer is a limiter's answer to a request. Only OK and the fields that the trait
 	// Fields lists are read.
 	Answer = conformance.Answer
@@ -55,9 +56,9 @@ const (
 	Injected    = conformance.Injected
 	PackageTime = conformance.PackageTime
 	Explicit    = conformance.Explicit
-	BackClamp   = conformance.BackClamp
-	BackReject  = conformance.BackReject
-	BackRewind  = conformance.BackRewind
+	BackClamp   = trait.BackClamp  // it counts as the newest instant
+	BackReject  = trait.BackReject // nothing is granted
+	BackRewind  = trait.BackRewind // the limiter goes back in time: callers must not pass such instants
 )
 
 // Spec describes an implementation.

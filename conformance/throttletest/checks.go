@@ -8,6 +8,7 @@ import (
 
 	"github.com/escapement-go/escapement/conformance"
 	"github.com/escapement-go/escapement/conformance/internal/edge"
+	"github.com/escapement-go/escapement/conformance/internal/inside"
 	"github.com/escapement-go/escapement/conformance/internal/suite"
 	"github.com/escapement-go/escapement/internal/timeline"
 	"github.com/escapement-go/escapement/internal/verb"
@@ -78,7 +79,7 @@ func (x *exam) stopHolds() *suite.Violation {
 				v := suite.Broken(f.Began.At, because,
 					"emitted %d at %s, after stop", f.Value, timeline.Duration(f.Began.At))
 				v.Lanes = emitted(f)
-				v.Chance = due && x.Order == conformance.OrderSampled // it may have been decided before
+				v.Chance = due && x.Order == inside.OrderSampled // it may have been decided before
 				return v
 			}
 		}

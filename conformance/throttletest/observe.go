@@ -7,6 +7,7 @@ import (
 
 	"github.com/escapement-go/escapement/conformance"
 	"github.com/escapement-go/escapement/conformance/internal/edge"
+	"github.com/escapement-go/escapement/conformance/internal/inside"
 	"github.com/escapement-go/escapement/conformance/internal/suite"
 	"github.com/escapement-go/escapement/internal/verb"
 )
@@ -21,7 +22,7 @@ type observer struct {
 
 // tried runs a schedule, and returns nil if nothing can be seen in the run.
 func (o observer) tried(format string, args ...any) *suite.Recording {
-	for _, rec := range o.TryText(fmt.Sprintf(format, args...), conformance.OrderSettled) {
+	for _, rec := range o.TryText(fmt.Sprintf(format, args...), inside.OrderSettled) {
 		if rec.Refused == "" && rec.LeftOut == "" && !rec.Stuck && len(rec.Done) > 0 {
 			return rec
 		}
@@ -96,7 +97,7 @@ func (o observer) stopBarrier() int {
 		return 0
 	}
 	text := fmt.Sprintf("interval=100ms edges=%s | call 1 @0 | call 2 @50ms | stop @100ms~", e)
-	for _, rec := range o.TryText(text, conformance.OrderHeld) {
+	for _, rec := range o.TryText(text, inside.OrderHeld) {
 		if len(rec.Done) == 3 && (&exam{Recording: rec, traits: &Traits{}}).stopHolds() != nil {
 			return int(NoBarrier)
 		}
@@ -239,7 +240,7 @@ func (o observer) reentrancy() int {
 			seen = append(seen, cfg.With("busy", "250ms").String()+" | call 1 @0 | call 2 @1ms | call 3 @101ms")
 		}
 		for _, text := range seen {
-			runs := o.TryText(text, conformance.OrderSettled)
+			runs := o.TryText(text, inside.OrderSettled)
 			if e != NoEdges && (len(runs) == 0 || edge.Reentered(runs[0]) != nil) {
 				return int(ReentrancyForbidden)
 			}
@@ -257,7 +258,7 @@ func (o observer) clockBack() int {
 	traits.ClockBack = BackBounded
 	for _, f := range o.c.setBack(o.Suite, traits.Edges, &traits) {
 		for _, s := range f.Schedules {
-			runs := o.Try(s, conformance.OrderSettled, 1)
+			runs := o.Try(s, inside.OrderSettled, 1)
 			if len(runs) == 0 || o.c.Exam(&traits, runs[0], suite.Job{}).heldUp() != nil {
 				return int(BackStands)
 			}

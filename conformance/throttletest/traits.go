@@ -6,6 +6,7 @@ import (
 	"github.com/escapement-go/escapement/conformance"
 	"github.com/escapement-go/escapement/conformance/internal/edge"
 	"github.com/escapement-go/escapement/conformance/internal/suite"
+	"github.com/escapement-go/escapement/conformance/internal/trait"
 )
 
 // Traits are the choices on which correct throttles differ. The zero value of each is
@@ -52,15 +53,15 @@ type Traits struct {
 	Reentrancy Reentrancy
 }
 
-// The choices that debouncers have too; package conformance explains them.
+// The choices that debouncers have too.
 type (
 	Edges       = conformance.Edges
-	BothSingle  = conformance.BothSingle
-	Payload     = conformance.Payload
-	ClockBack   = conformance.ClockBack
-	PanicPolicy = conformance.PanicPolicy
-	CloseFlush  = conformance.CloseFlush
-	Reentrancy  = conformance.Reentrancy
+	BothSingle  = trait.BothSingle  // how often a burst of one event fires with both edges
+	Payload     = trait.Payload     // which event of a burst the callback gets
+	ClockBack   = trait.ClockBack   // what a clock that is set back does
+	PanicPolicy = trait.PanicPolicy // where a callback's panic goes
+	CloseFlush  = trait.CloseFlush  // what happens to the pending event when the input ends
+	Reentrancy  = trait.Reentrancy  // whether the callback may call the debouncer
 )
 
 // Their values.
@@ -69,20 +70,20 @@ const (
 	Trailing            = conformance.Trailing
 	LeadingAndTrailing  = conformance.LeadingAndTrailing
 	NoEdges             = conformance.NoEdges
-	BothOnce            = conformance.BothOnce
-	BothTwice           = conformance.BothTwice
-	LastPayload         = conformance.LastPayload
-	FirstPayload        = conformance.FirstPayload
-	NoPayload           = conformance.NoPayload
-	BackBounded         = conformance.BackBounded
-	BackStands          = conformance.BackStands
-	PanicPropagates     = conformance.PanicPropagates
-	PanicRecovered      = conformance.PanicRecovered
-	CloseFires          = conformance.CloseFires
-	CloseAtDeadline     = conformance.CloseAtDeadline
-	CloseDrops          = conformance.CloseDrops
-	ReentrancyAllowed   = conformance.ReentrancyAllowed
-	ReentrancyForbidden = conformance.ReentrancyForbidden
+	BothOnce            = trait.BothOnce            // on the leading edge only
+	BothTwice           = trait.BothTwice           // on both edges
+	LastPayload         = trait.LastPayload         // of the newest event
+	FirstPayload        = trait.FirstPayload        // of the burst's first event
+	NoPayload           = trait.NoPayload           // the callback has none
+	BackBounded         = trait.BackBounded         // it holds events up for one interval, or wait, at most
+	BackStands          = trait.BackStands          // nothing comes sooner: time stands until the clock is where it was
+	PanicPropagates     = trait.PanicPropagates     // up the goroutine that runs the callback
+	PanicRecovered      = trait.PanicRecovered      // nowhere
+	CloseFires          = trait.CloseFires          // it comes at once
+	CloseAtDeadline     = trait.CloseAtDeadline     // it comes at its time
+	CloseDrops          = trait.CloseDrops          // it is dropped
+	ReentrancyAllowed   = trait.ReentrancyAllowed   // the default
+	ReentrancyForbidden = trait.ReentrancyForbidden // documented as a deadlock
 )
 
 // Boundary says what happens to an event at exactly the end of an interval.

@@ -9,7 +9,9 @@ import (
 	"go/token"
 	"io/fs"
 	"os"
+	"os/exec"
 	"path"
+	"path/filepath"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -218,4 +220,19 @@ func nesting(node ast.Node) int {
 		return false
 	})
 	return deepest
+}
+
+// TestDoc holds what go doc prints of a contract to a screen.
+func TestDoc(t *testing.T) {
+	const most = 60
+	contracts, err := filepath.Glob("../../conformance/*test")
+	if err != nil || len(contracts) == 0 {
+		t.Fatal(contracts, err)
+	}
+	for _, folder := range contracts {
+		out, err := exec.Command("go", "doc", folder).CombinedOutput()
+		if n := bytes.Count(out, []byte("\n")); err != nil || n > most {
+			t.Errorf("go doc %s: %d lines, %v; want %d at most", folder, n, err, most)
+		}
+	}
 }

@@ -10,6 +10,13 @@ import (
 // Judge is what each [conformance.Judge] can do besides.
 type Judge interface {
 	conformance.Judge
+	// Kind is the contract, as reports name it, Time how the implementation takes its time.
+	Kind() string
+	Time() conformance.TimeSource
+	// Draw returns a random schedule that the implementation can be run with. pick returns
+	// a number below n; 0 is the plainest choice, so that smaller numbers make plainer
+	// schedules. The labels say what is chosen.
+	Draw(pick func(label string, n int) int) conformance.Schedule
 	// Accepts reports whether the implementation has an operation, so that schedules may
 	// use it.
 	Accepts(op conformance.Op) bool
@@ -35,6 +42,6 @@ type Terms struct {
 	// Configs are the configurations in which the laws are put, the plainest first.
 	Configs []conformance.Config
 	// Draw returns a random schedule in one of them that avoids ties, whose outcome may
-	// be open. pick is that of [conformance.Judge].
+	// be open. pick is that of [Judge].
 	Draw func(c conformance.Config, pick func(label string, n int) int) conformance.Schedule
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/escapement-go/escapement/conformance"
 	"github.com/escapement-go/escapement/conformance/internal/suite"
+	"github.com/escapement-go/escapement/conformance/internal/trait"
 	"github.com/escapement-go/escapement/internal/timeline"
 	"github.com/escapement-go/escapement/internal/verb"
 )
@@ -80,7 +81,7 @@ type Terms struct {
 
 // Compare compares the fires of a run with those of a model. Payloads count unless there
 // are none.
-func Compare(rec *suite.Recording, m Model, payload conformance.Payload, terms Terms) *Finding {
+func Compare(rec *suite.Recording, m Model, payload trait.Payload, terms Terms) *Finding {
 	if rec.Refused != "" || rec.Stuck || Reentered(rec) != nil {
 		return &Finding{} // for X-CALLS and X-REENT
 	}
@@ -97,7 +98,7 @@ func Compare(rec *suite.Recording, m Model, payload conformance.Payload, terms T
 			at = min(at, g.Began.At)
 		}
 		if w != nil && g != nil && w.At == g.Began.At {
-			if w.Value == g.Value || payload == conformance.NoPayload || w.Kind == Brought {
+			if w.Value == g.Value || payload == trait.NoPayload || w.Kind == Brought {
 				continue
 			}
 		}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/escapement-go/escapement/conformance"
 	"github.com/escapement-go/escapement/conformance/internal/suite"
+	"github.com/escapement-go/escapement/conformance/internal/trait"
 	"github.com/escapement-go/escapement/internal/timeline"
 	"github.com/escapement-go/escapement/internal/verb"
 )
@@ -39,7 +40,7 @@ func Payloads(p *suite.Probe, key string, kinds []conformance.Edges) (*suite.Vio
 
 // Panics runs schedules in which a callback panics, the first or the second, and judges
 // what follows by after.
-func Panics(p *suite.Probe, configs []conformance.Config, ops []conformance.Op, policy conformance.PanicPolicy,
+func Panics(p *suite.Probe, configs []conformance.Config, ops []conformance.Op, policy trait.PanicPolicy,
 	after func(rec *suite.Recording, j suite.Job) *suite.Violation) (*suite.Violation, string) {
 	var jobs []suite.Job
 	for _, cfg := range configs {
@@ -85,9 +86,9 @@ func Panics(p *suite.Probe, configs []conformance.Config, ops []conformance.Op, 
 
 // gone judges where the panic of a callback went. A panic that came out where it is
 // declared to come out is taken out of the trace.
-func gone(rec *suite.Recording, policy conformance.PanicPolicy) *suite.Violation {
+func gone(rec *suite.Recording, policy trait.PanicPolicy) *suite.Violation {
 	panicked := func(d conformance.Done) bool { return d.Panic != "" }
-	if rec.Called && policy == conformance.PanicPropagates && !slices.ContainsFunc(rec.Done, panicked) {
+	if rec.Called && policy == trait.PanicPropagates && !slices.ContainsFunc(rec.Done, panicked) {
 		const because = "an operation ran the callback, and PanicPropagates is declared; if your " +
 			"documentation says so, declare PanicPolicy: PanicRecovered"
 		return suite.Broken(0, because, "the callback's panic reached no caller")
@@ -97,7 +98,7 @@ func gone(rec *suite.Recording, policy conformance.PanicPolicy) *suite.Violation
 		case d.Panic == "":
 		case d.Panic != suite.PlannedPanic:
 			return suite.Broken(d.At, "a callback had panicked before", "%s panicked: %s", d.Step, d.Panic)
-		case policy == conformance.PanicRecovered:
+		case policy == trait.PanicRecovered:
 			return suite.Broken(d.At,
 				"PanicRecovered is declared; if your documentation says so, declare PanicPolicy: PanicPropagates",
 				"the callback's panic reached the caller of %s", d.Step)

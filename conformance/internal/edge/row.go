@@ -9,6 +9,7 @@ import (
 
 	"github.com/escapement-go/escapement/conformance"
 	"github.com/escapement-go/escapement/conformance/internal/suite"
+	"github.com/escapement-go/escapement/conformance/internal/trait"
 	"github.com/escapement-go/escapement/internal/goroutine"
 	"github.com/escapement-go/escapement/internal/timeline"
 	"github.com/escapement-go/escapement/internal/verb"
@@ -18,7 +19,7 @@ import (
 // before has returned. All other schedules let everything settle between events. Make makes an
 // instance that fires by calling fire, and returns what brings an event to it and what releases
 // it.
-func InARow(p *suite.Probe, kinds []conformance.Edges, payload conformance.Payload,
+func InARow(p *suite.Probe, kinds []conformance.Edges, payload trait.Payload,
 	make func(env conformance.Env, edges conformance.Edges, fire func(v int)) (call func(v int), release func()),
 ) (*suite.Violation, string) {
 	for _, edges := range kinds {
@@ -39,7 +40,7 @@ func InARow(p *suite.Probe, kinds []conformance.Edges, payload conformance.Paylo
 
 // EndedInARow is InARow for events on the trailing edge, behind which op comes as soon. Make
 // returns what does it, too, and reports whether it was answered as if none of the events had come.
-func EndedInARow(p *suite.Probe, op conformance.Op, payload conformance.Payload,
+func EndedInARow(p *suite.Probe, op conformance.Op, payload trait.Payload,
 	make func(env conformance.Env, fire func(v int)) (call func(v int), end func() (overtook bool), release func()),
 ) (*suite.Violation, string) {
 	name := string(op)
@@ -51,7 +52,7 @@ func EndedInARow(p *suite.Probe, op conformance.Op, payload conformance.Payload,
 }
 
 // named reports whether fires bear the payloads of events.
-func named(payload conformance.Payload) bool { return payload != 0 && payload != conformance.NoPayload }
+func named(payload trait.Payload) bool { return payload != 0 && payload != trait.NoPayload }
 
 // row is the probe for one kind of edges.
 type row struct {

@@ -12,6 +12,7 @@ import (
 	"github.com/escapement-go/escapement/conformance"
 	"github.com/escapement-go/escapement/conformance/internal/edge"
 	"github.com/escapement-go/escapement/conformance/internal/inside"
+	"github.com/escapement-go/escapement/conformance/internal/trait"
 	"github.com/escapement-go/escapement/internal/prove"
 	"github.com/escapement-go/escapement/internal/zoo"
 	"github.com/escapement-go/escapement/synctestcompat"
@@ -213,8 +214,8 @@ func means(declared reflect.Value, choice string, value int) bool {
 	if edges, ok := want.Interface().([]conformance.Edges); ok { // in any order
 		return edge.Chosen(edges) == value
 	}
-	if want.IsZero() && want.Type() == reflect.TypeFor[conformance.Reentrancy]() { // the default
-		return value == int(conformance.ReentrancyAllowed)
+	if want.IsZero() && want.Type() == reflect.TypeFor[trait.Reentrancy]() { // the default
+		return value == int(trait.ReentrancyAllowed)
 	}
 	return reflect.DeepEqual(valued(declared, choice, value).Interface(), want.Interface())
 }

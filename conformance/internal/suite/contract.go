@@ -6,6 +6,7 @@ package suite
 
 import (
 	"github.com/escapement-go/escapement/conformance"
+	"github.com/escapement-go/escapement/conformance/internal/inside"
 	"github.com/escapement-go/escapement/internal/twins"
 )
 
@@ -64,7 +65,7 @@ type Profile struct {
 	Anyhow []conformance.Op
 	// Refusals says that no other declaration explains why a constructor refused.
 	Refusals bool
-	// Receivers says that racing steps are run in [conformance.OrderReceived] too.
+	// Receivers says that racing steps are run in [inside.OrderReceived] too.
 	Receivers bool
 	// OwnClock says that the fake clock is what is judged: in stacks its functions count
 	// as the implementation's, not as the suite's.
@@ -129,7 +130,7 @@ type Rerun func(s conformance.Schedule) *Recording
 // Job is one run of a schedule.
 type Job struct {
 	Schedule conformance.Schedule
-	Order    conformance.Order
+	Order    inside.Order
 	Family   string
 	// Look makes the run look for goroutines that are left at its end.
 	Look bool
@@ -175,7 +176,7 @@ const (
 
 // Orderly is a contract that chooses the orders in which a schedule is run.
 type Orderly interface {
-	Orders(s *Suite, schedule conformance.Schedule) []conformance.Order
+	Orders(s *Suite, schedule conformance.Schedule) []inside.Order
 }
 
 // Hanging is a contract that has more to say of a run without progress than [Suite] has.

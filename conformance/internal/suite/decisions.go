@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"slices"
 
-	"github.com/escapement-go/escapement/conformance"
+	"github.com/escapement-go/escapement/conformance/internal/inside"
 )
 
 // A decision is asked of the author where a run refutes the value of a trait that is assumed: the weaker value
@@ -166,7 +166,7 @@ func (e *engine[T, E]) refutes(choice string, d declaration[T, E]) (least *refut
 	sampled := ""
 	e.try(triedOfEach, func(j Job) bool {
 		again := j.text == sampled // one sample is enough
-		if j.Order == conformance.OrderSampled {
+		if j.Order == inside.OrderSampled {
 			sampled = j.text
 		}
 		concerns := func(r *Rule[T, E]) bool { return r.about(j) }

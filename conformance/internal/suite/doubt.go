@@ -3,10 +3,10 @@ package suite
 import (
 	"slices"
 
-	"github.com/escapement-go/escapement/conformance"
+	"github.com/escapement-go/escapement/conformance/internal/inside"
 )
 
-// doubt is a finding in [conformance.OrderReceived]. The driver brings that order about by being next on the one
+// doubt is a finding in [inside.OrderReceived]. The driver brings that order about by being next on the one
 // processor, so that a preemption at the wrong moment lets what the timer has woken decide first and be
 // overtaken before its callback starts, which is legal. It counts only if the same run shows it again.
 type doubt[T, E any] struct {
@@ -21,7 +21,7 @@ const again, confirming = 3, 2
 // doubtful reports whether a finding is to be confirmed. What is left behind, and what never came back, is no
 // matter of order.
 func doubtful(rule string, j Job, rec *Recording) bool {
-	return j.Order == conformance.OrderReceived && rule != leakRule && !rec.Stuck
+	return j.Order == inside.OrderReceived && rule != leakRule && !rec.Stuck
 }
 
 // settleDoubts runs again what showed a doubt, the smallest schedule first, until one of its rule and kind is

@@ -33,7 +33,7 @@ func (r racing) Families(*suite.Suite) []suite.Family {
 func (r racing) Rules() []suite.Rule[echoTraits, echoExam] {
 	rules, run := r.echo.Rules(), 0
 	rules[0].Check = func(x echoExam) *suite.Violation {
-		if x.Order != conformance.OrderReceived {
+		if x.Order != inside.OrderReceived {
 			return nil
 		}
 		if run++; !r.finds(run) {

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/escapement-go/escapement/conformance"
+	"github.com/escapement-go/escapement/conformance/internal/inside"
 	"github.com/escapement-go/escapement/fakeclock"
 	"github.com/escapement-go/escapement/internal/sched"
 	"github.com/escapement-go/escapement/synctestcompat"
@@ -24,7 +25,7 @@ type Driver interface {
 	// Settle waits until nothing moves any more at this instant.
 	Settle()
 	// Race does the step at the instant at, in the given order with its timers.
-	Race(at time.Duration, order conformance.Order, step func())
+	Race(at time.Duration, order inside.Order, step func())
 	// Armed reports whether a timer is armed that somebody could stop, as far as the driver can know.
 	Armed() bool
 }
@@ -81,17 +82,17 @@ func (f *FakeTime) Settle() {
 }
 
 // Race brings about the order.
-func (f *FakeTime) Race(at time.Duration, order conformance.Order, step func()) {
+func (f *FakeTime) Race(at time.Duration, order inside.Order, step func()) {
 	if g := sched.Self(); g != nil { // who goes first is chosen by package interleave
 		f.To(max(f.Fake.Elapsed(), at-1))
-		order, step = conformance.OrderReceived, f.racing(g, step)
+		order, step = inside.OrderReceived, f.racing(g, step)
 	}
 	switch order {
-	case conformance.OrderStepFirst:
+	case inside.OrderStepFirst:
 		f.move(func() { f.Fake.AdvanceUntil(f.Start.Add(at)) })
 		step()
 		f.move(func() { f.Fake.Advance(0) })
-	case conformance.OrderHeld:
+	case inside.OrderHeld:
 		release := f.Fake.Hold()
 		f.move(func() { f.Fake.Advance(max(0, at-f.Fake.Elapsed())) })
 		if f.Bubble {
@@ -101,7 +102,7 @@ func (f *FakeTime) Race(at time.Duration, order conformance.Order, step func()) 
 			step()
 		}
 		release()
-	case conformance.OrderReceived:
+	case inside.OrderReceived:
 		f.To(max(f.Fake.Elapsed(), at-1))
 		f.unsettled = true
 		f.To(at)
@@ -172,7 +173,7 @@ func (b *BubbleTime) To(at time.Duration) {
 }
 
 // Race wakes at the instant together with its timers: who goes first is chance.
-func (b *BubbleTime) Race(at time.Duration, _ conformance.Order, step func()) {
+func (b *BubbleTime) Race(at time.Duration, _ inside.Order, step func()) {
 	if g := sched.Self(); g != nil {
 		b.To(max(b.Now(), at-1))
 		step = b.racing(g, step)

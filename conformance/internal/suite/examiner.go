@@ -121,7 +121,7 @@ func (j *examiner[T, E]) Trace(s conformance.Schedule) *conformance.Trace {
 
 // Beside runs it with a second instance in use.
 func (j *examiner[T, E]) Beside(s conformance.Schedule) *conformance.Trace {
-	return j.trace(s, func(s conformance.Schedule, o conformance.Order, n int) []*Recording {
+	return j.trace(s, func(s conformance.Schedule, o inside.Order, n int) []*Recording {
 		j.e.twice = true
 		defer func() { j.e.twice = false }()
 		return j.e.Try(s, o, n)
@@ -129,7 +129,7 @@ func (j *examiner[T, E]) Beside(s conformance.Schedule) *conformance.Trace {
 }
 
 func (j *examiner[T, E]) trace(
-	s conformance.Schedule, try func(conformance.Schedule, conformance.Order, int) []*Recording,
+	s conformance.Schedule, try func(conformance.Schedule, inside.Order, int) []*Recording,
 ) *conformance.Trace {
 	e := j.e
 	e.T.Helper()
@@ -143,7 +143,7 @@ func (j *examiner[T, E]) trace(
 	for i := range s.Steps {
 		s.Steps[i].Racing = false
 	}
-	seen := try(s, conformance.OrderSettled, 1)
+	seen := try(s, inside.OrderSettled, 1)
 	if len(seen) == 0 {
 		e.T.Fatalf("conformance: Trace: a run made no progress: %s", s)
 	}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/escapement-go/escapement/conformance"
+	"github.com/escapement-go/escapement/conformance/internal/inside"
 )
 
 // explore runs a family and judges it by all rules.
@@ -111,29 +112,29 @@ func (e *engine[T, E]) runsOf(f Family) []Job {
 }
 
 // orders lists the orders in which a schedule is run.
-func (e *engine[T, E]) orders(s conformance.Schedule) []conformance.Order {
+func (e *engine[T, E]) orders(s conformance.Schedule) []inside.Order {
 	if o, ok := e.c.(Orderly); ok {
 		return o.Orders(e.Suite, s)
 	}
 	switch {
 	case s.RacingSteps() == 0:
-		return []conformance.Order{conformance.OrderSettled}
+		return []inside.Order{inside.OrderSettled}
 	case e.Time == conformance.PackageTime:
-		return slices.Repeat([]conformance.Order{conformance.OrderSampled}, Samples)
+		return slices.Repeat([]inside.Order{inside.OrderSampled}, Samples)
 	case !e.Bubble &&
 		slices.ContainsFunc(s.Steps, func(st conformance.Step) bool { return st.Racing && !st.Op.Counts() }):
 		// Without a bubble nobody can tell a step that waits for what is held from one that
 		// is still running.
-		return []conformance.Order{conformance.OrderStepFirst, conformance.OrderFireFirst}
+		return []inside.Order{inside.OrderStepFirst, inside.OrderFireFirst}
 	}
-	out := []conformance.Order{conformance.OrderStepFirst, conformance.OrderHeld, conformance.OrderFireFirst}
+	out := []inside.Order{inside.OrderStepFirst, inside.OrderHeld, inside.OrderFireFirst}
 	if e.Bubble && e.profile.Receivers && !e.randomNext() {
-		out = append(out, conformance.OrderReceived)
+		out = append(out, inside.OrderReceived)
 	}
 	return out
 }
 
-// randomNext says that [conformance.OrderReceived] is not run, as nobody can say which goroutine is the next: with
+// randomNext says that [inside.OrderReceived] is not run, as nobody can say which goroutine is the next: with
 // the race detector the runtime draws it.
 func (e *engine[T, E]) randomNext() bool { return raceDetector && e.profile.Receivers }
 

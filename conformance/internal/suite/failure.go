@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/escapement-go/escapement/conformance"
+	"github.com/escapement-go/escapement/conformance/internal/inside"
 	"github.com/escapement-go/escapement/internal/timeline"
 	"github.com/escapement-go/escapement/internal/verb"
 )
@@ -36,7 +37,7 @@ func (e *engine[T, E]) text(r *Rule[T, E], v *Violation) string {
 		b.WriteString("note: the suite tries no schedule like this one, and may misread it\n")
 	}
 	if v.Run != nil {
-		if v.Run.Order != conformance.OrderSettled && v.interleaving == "" {
+		if v.Run.Order != inside.OrderSettled && v.interleaving == "" {
 			fmt.Fprintf(&b, "order: %s\n", v.Run.Order)
 		}
 		all := lanes(v, v.Run.busy()...)

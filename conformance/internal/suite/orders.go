@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/escapement-go/escapement/conformance"
+	"github.com/escapement-go/escapement/conformance/internal/inside"
 	"github.com/escapement-go/escapement/internal/sched"
 	"github.com/escapement-go/escapement/synctestcompat"
 	"github.com/escapement-go/escapement/synctestcompat/interleave"
@@ -171,7 +172,7 @@ func (e *engine[T, E]) racing(f Family) (jobs []Job) {
 	for _, s := range f.Schedules {
 		busy := s.Config.Busy > 0 || s.Config.Panics > 0 || s.Config.Inside != ""
 		if s.RacingSteps() > 0 && len(s.Steps) <= longestRace && !busy && !e.known(s) {
-			jobs = append(jobs, Job{Schedule: s, Order: conformance.OrderSampled, Family: f.Name, Review: true})
+			jobs = append(jobs, Job{Schedule: s, Order: inside.OrderSampled, Family: f.Name, Review: true})
 		}
 	}
 	return jobs

@@ -37,7 +37,7 @@ func (e *engine[T, E]) assuming(because string) string {
 // pictured is the timeline of a violation as data.
 func pictured(v *Violation) *inside.Picture {
 	p := &inside.Picture{At: v.At}
-	if v.Run.Order != conformance.OrderSettled {
+	if v.Run.Order != inside.OrderSettled {
 		p.Order = v.Run.Order.String()
 	}
 	for _, l := range lanes(v) {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/escapement-go/escapement/conformance"
+	"github.com/escapement-go/escapement/conformance/internal/inside"
 	"github.com/escapement-go/escapement/internal/verb"
 )
 
@@ -122,7 +123,7 @@ func (s *Suite) Ended() string { return cmp.Or(s.over, s.halts.first) }
 
 // Try runs a schedule n times outside the exploration and returns what was recorded. Where
 // a run hangs there are fewer.
-func (s *Suite) Try(schedule conformance.Schedule, order conformance.Order, n int) []*Recording {
+func (s *Suite) Try(schedule conformance.Schedule, order inside.Order, n int) []*Recording {
 	jobs := make([]Job, n)
 	for i := range jobs {
 		jobs[i] = Job{Schedule: schedule, Order: order}
@@ -150,7 +151,7 @@ func (s *Suite) Hung() int { return s.hung }
 func (s *Suite) Progresses(schedules []conformance.Schedule) bool {
 	jobs := make([]Job, len(schedules))
 	for i := range jobs {
-		jobs[i] = Job{Schedule: schedules[i], Order: conformance.OrderSettled}
+		jobs[i] = Job{Schedule: schedules[i], Order: inside.OrderSettled}
 	}
 	runs, ended := s.lab.runs, 0
 	defer OneProcessor()()
@@ -165,10 +166,10 @@ func (s *Suite) Progresses(schedules []conformance.Schedule) bool {
 
 // TryText is Try with a schedule's text: once, or as often as chance needs where the
 // schedule races on package time.
-func (s *Suite) TryText(text string, order conformance.Order) []*Recording {
+func (s *Suite) TryText(text string, order inside.Order) []*Recording {
 	schedule, n := MustParse(text), 1
 	if schedule.RacingSteps() > 0 && s.Time == conformance.PackageTime {
-		order, n = conformance.OrderSampled, Samples
+		order, n = inside.OrderSampled, Samples
 	}
 	return s.Try(schedule, order, n)
 }

@@ -6,7 +6,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/escapement-go/escapement/conformance"
+	"github.com/escapement-go/escapement/conformance/internal/inside"
 	"github.com/escapement-go/escapement/internal/goroutine"
 )
 
@@ -107,7 +107,7 @@ func (l *lab) hang(at int64) *Hang {
 		return h
 	}
 	st.fate.Swap(givenUp)
-	if fake := st.Fake(); fake != nil && st.Order != conformance.OrderHeld {
+	if fake := st.Fake(); fake != nil && st.Order != inside.OrderHeld {
 		_, h.Armed = fake.Next()
 	}
 	st.Rec.Locked(func(rec *Recording) {

@@ -1,6 +1,6 @@
-package conformance
-
-// The choices that several contracts share. The zero value of each is "undeclared".
+// Package trait has the choices that several contracts share. Each contract has them under the same names; the zero
+// value of each is "undeclared".
+package trait
 
 // Payload says which event of a burst the callback gets.
 type Payload int
@@ -57,7 +57,7 @@ type ClockBack int
 // The choices.
 const (
 	BackBounded ClockBack = iota + 1 // it holds events up for one interval, or wait, at most
-	BackStands                       // nothing comes any sooner: time stands still until the clock is where it was
+	BackStands                       // nothing comes sooner: time stands until the clock is where it was
 )
 
 // BackTime says how an instant before the newest one is treated.
