@@ -55,20 +55,24 @@ func (x *exam) boundLeads(found *edge.Finding) {
 }
 
 // compared compares the run with the model on every path, and returns the first difference on
-// the first of them unless one of them leads to the run.
+// the one that explains most of the run, unless one of them leads to all of it.
 func (x *exam) compared(r reading) *edge.Finding {
-	var first *edge.Finding
+	var nearest *edge.Finding
 	payload := cmp.Or(x.traits.Payload, NoPayload)
 	if x.models(r, func(m model) bool {
 		found := edge.Compare(x.Recording, m.Model, payload, x.terms())
-		if first == nil {
-			first = found
+		if found.Violation == nil {
+			return true
 		}
-		return found.Violation == nil
+		// The wrong instant is nearer than the wrong payload.
+		if nearest == nil || found.At > nearest.At || found.At == nearest.At && nearest.Rule == "DB-MAXPAY" {
+			nearest = found
+		}
+		return false
 	}) {
 		return &edge.Finding{}
 	}
-	return first
+	return nearest
 }
 
 // terms are those of a debouncer.

@@ -3,6 +3,7 @@ package suite
 import (
 	"slices"
 
+	"github.com/escapement-go/escapement/conformance"
 	"github.com/escapement-go/escapement/conformance/internal/inside"
 )
 
@@ -64,4 +65,33 @@ func (e *engine[T, E]) confirmed(d doubt[T, E]) (v *Violation, h *Hang) {
 		v = nil
 	}
 	return v, h
+}
+
+// repeats is how often a run that breaks a rule is repeated, to see whether it always does, and how many runs of a
+// schedule a replay makes.
+const repeats = 10
+
+// mayWaver reports whether a replay runs a schedule again: its goroutines may go on in another order.
+func (e *engine[T, E]) mayWaver(s conformance.Schedule) bool {
+	return e.Bubble && !e.hangs() && s.RacingSteps() == 0 && len(s.Steps) <= tooLong
+}
+
+// wavers reports whether the run that broke a rule does not always break it.
+func (e *engine[T, E]) wavers(r *Rule[T, E], f *finding) bool {
+	v := f.worst
+	if r.Check == nil || v.Run == nil || v.Run.Stuck || v.Chance || v.interleaving != "" || v.never || !e.Bubble ||
+		f.family == Leaks || len(v.Run.Schedule.Steps) > tooLong || v.Run.Order == inside.OrderSampled || e.hangs() {
+		return false
+	}
+	defer OneProcessor()()
+	runs := e.lab.runs
+	defer func() { e.lab.runs = runs }()
+	job := Job{Schedule: v.Run.Schedule, Order: v.Run.Order, Family: f.family, Review: true}
+	hits := 0
+	h := e.lab.run(slices.Repeat([]Job{job}, repeats), func(j Job, rec *Recording) {
+		if rec.LeftOut == "" && e.check(r, e.c.Exam(e.traits, rec, j)) != nil {
+			hits++
+		}
+	})
+	return h == nil && hits < repeats
 }

@@ -265,7 +265,9 @@ func (e *engine[T, E]) evaluate() *conformance.Report {
 		}
 		e.strange = !e.tries(s)
 		f := Family{Name: e.familyOf(s), Schedules: []conformance.Schedule{s}, Look: true}
-		e.explore(f)
+		for n := 0; n == 0 || n < repeats && e.mayWaver(s); n++ {
+			e.explore(f)
+		}
 		e.exploreRaces(e.racing(f))
 		return e.report("ESCAPEMENT_SCHEDULE is set: one schedule only")
 	}

@@ -36,6 +36,10 @@ func (e *engine[T, E]) text(r *Rule[T, E], v *Violation) string {
 	if e.strange && !e.probed(r.ID) {
 		b.WriteString("note: the suite tries no schedule like this one, and may misread it\n")
 	}
+	if v.wavers {
+		fmt.Fprintf(&b, "note: not every run of this schedule shows it, as chance decides which of its goroutines "+
+			"goes first; a replay makes %d runs\n", repeats)
+	}
 	if v.Run != nil {
 		if v.Run.Order != inside.OrderSettled && v.interleaving == "" {
 			fmt.Fprintf(&b, "order: %s\n", v.Run.Order)

@@ -134,6 +134,7 @@ func (e *engine[T, E]) fail(r *Rule[T, E], f *finding, v *conformance.Verdict) {
 		v.Status, v.Reason = conformance.Undecided, "it depends on a decision about "+d.Name+": "+f.worst.Headline
 		return
 	}
+	f.worst.wavers = e.wavers(r, f)
 	e.explain(r, v, f.worst)
 	v.Text += f.otherKinds()
 }

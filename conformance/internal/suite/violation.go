@@ -30,7 +30,8 @@ type Violation struct {
 	// sequential says that calls in a row show it, too.
 	sequential bool
 
-	never bool // an operation never returned, which is named before anything else
+	wavers bool // not every run of the schedule shows it
+	never  bool // an operation never returned, which is named before anything else
 }
 
 // Broken makes a violation at an instant.
