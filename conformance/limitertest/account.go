@@ -433,10 +433,7 @@ func (a *account) debt() string {
 
 // words describes a number of tokens between two bounds; without a floor only one is known.
 func (a *account) words(least, most *big.Int, only string) string {
-	read := func(n *big.Int) string {
-		f, _ := new(big.Rat).SetFrac(n, a.one).Float64()
-		return number(f)
-	}
+	read := func(n *big.Int) string { return tokens(n, a.one) }
 	tokens := timeline.Count(read(most), "token")
 	switch {
 	case a.noFloor:

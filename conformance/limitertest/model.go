@@ -136,7 +136,4 @@ func (v *view) refill(level *big.Int, d time.Duration) (after *big.Int, spills b
 }
 
 // tokens writes units as a number of tokens.
-func (v *view) tokens(units *big.Int) string {
-	f, _ := new(big.Rat).SetFrac(units, v.per).Float64()
-	return number(f)
-}
+func (v *view) tokens(units *big.Int) string { return tokens(units, v.per) }

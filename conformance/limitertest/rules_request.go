@@ -388,11 +388,18 @@ func (x *exam) fractions() *suite.Violation {
 	v := x.view()
 	// An exact bucket that decides the same requests for itself.
 	level, want, got := v.units(x.traits.initial(x.Schedule.Config.Burst)), 0, 0
-	at := x.Schedule.Steps[0].At
+	at, due := x.Schedule.Steps[0].At, suite.Lane{Name: "want"}
+	differ := time.Duration(-1)
 	for _, d := range x.Done {
 		level, _ = v.refill(level, d.At-at)
 		at = d.At
 		enough := level.Cmp(v.per) >= 0 || x.traits.Overdraft && level.Sign() >= 0
+		if d.Op == verb.Allow {
+			due.Marks = append(due.Marks, suite.Mark{At: at, Text: suite.Granted[enough]})
+			if differ < 0 && enough != d.OK {
+				differ = at
+			}
+		}
 		if d.Op == verb.Allow && enough {
 			level = new(big.Int).Sub(level, v.per)
 			want++
@@ -404,7 +411,9 @@ func (x *exam) fractions() *suite.Violation {
 	if got >= want-1-lump {
 		return nil
 	}
-	return x.broken(at, fmt.Sprintf("%d requests came in %s at a rate of %s",
+	broken := x.broken(differ, fmt.Sprintf("%d requests came in %s at a rate of %s",
 		len(x.Done), timeline.Duration(at-x.Schedule.Steps[0].At), x.Schedule.Config.Rate),
 		"%s had been granted by %s, want %d", timeline.Count(got, "token"), timeline.Duration(at), want)
+	broken.Lanes = append([]suite.Lane{due}, x.answers()...)
+	return broken
 }

@@ -2,6 +2,7 @@ package limitertest
 
 import (
 	"fmt"
+	"math/big"
 	"slices"
 	"strconv"
 	"time"
@@ -195,6 +196,21 @@ func (x *exam) answers() []suite.Lane {
 		}
 	}
 	return []suite.Lane{got}
+}
+
+// tokens writes units, so many a token, as a number of tokens; what rounding would make whole is said to be less, or more.
+func tokens(units, per *big.Int) string {
+	r := new(big.Rat).SetFrac(units, per)
+	f, _ := r.Float64()
+	text := number(f)
+	whole, ok := new(big.Int).SetString(text, 10)
+	if !ok || r.IsInt() {
+		return text
+	}
+	if r.Cmp(new(big.Rat).SetInt(whole)) < 0 {
+		return "just under " + text
+	}
+	return "just over " + text
 }
 
 // number writes a number of tokens.

@@ -22,10 +22,11 @@ func Duration(d time.Duration) string {
 	return s
 }
 
-// Count says how many there are of what: "1 token", "0.5 tokens".
+// Count says how many there are of what: "1 token", "0.5 tokens", "just under 1 token".
 func Count[N int | string](n N, what string) string {
-	if fmt.Sprint(n) != "1" {
+	text := fmt.Sprint(n)
+	if text != "1" && !strings.HasSuffix(text, " 1") {
 		what += "s"
 	}
-	return fmt.Sprint(n, " ", what)
+	return text + " " + what
 }

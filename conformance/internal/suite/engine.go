@@ -263,7 +263,7 @@ func (e *engine[T, E]) evaluate() *conformance.Report {
 		if why := e.lacks(s); why != "" {
 			e.T.Fatalf("conformance: ESCAPEMENT_SCHEDULE: %s", why)
 		}
-		e.strange = !e.tries(s)
+		e.strange = !e.tries(s) && !e.observes(s)
 		f := Family{Name: e.familyOf(s), Schedules: []conformance.Schedule{s}, Look: true}
 		for n := 0; n == 0 || n < repeats && e.mayWaver(s); n++ {
 			e.explore(f)

@@ -150,6 +150,13 @@ func (e *engine[T, E]) tries(s conformance.Schedule) bool {
 	})
 }
 
+// observes reports whether the suite tries a schedule to observe a choice.
+func (e *engine[T, E]) observes(s conformance.Schedule) bool {
+	text := s.String()
+	same := func(j job) bool { return j.rec.Schedule.String() == text }
+	return slices.ContainsFunc(e.settled, func(s settled) bool { return slices.ContainsFunc(s.tried, same) })
+}
+
 // tooMuch notes that the time in a schedule takes too long.
 func (e *engine[T, E]) tooMuch(s conformance.Schedule) {
 	key, d := s.Config.String(), span(s)

@@ -341,8 +341,13 @@ func skip[T, E any](s *Suite, r *Rule[T, E], t *T, choices []Choice) skipped {
 		}
 	}
 	for _, name := range r.Declared {
-		declared := func(c Choice) bool { return c.Name == name && c.Declared != 0 }
-		if !slices.ContainsFunc(choices, declared) {
+		switch i := slices.IndexFunc(choices, func(c Choice) bool { return c.Name == name }); {
+		case i >= 0 && choices[i].Declared != 0:
+		case i >= 0 && choices[i].optional():
+			return skipped{"no " + name + " is declared", false}
+		case i >= 0 && choices[i].pointless():
+			return skipped{"the trait " + name + " does not apply", false}
+		default:
 			return skipped{"trait " + name + " is undeclared", false}
 		}
 	}
