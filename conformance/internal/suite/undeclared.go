@@ -212,7 +212,8 @@ func (e *engine[T, E]) asked(d *decision[T, E]) conformance.Decision {
 		fmt.Fprintf(&b, "%s was measured in runs such as %s\n", d.literal(d.seen, pkg), d.tried[0].rec.Schedule)
 	}
 	if len(d.frees) > 0 {
-		fmt.Fprintf(&b, "It turns off: %s\n", strings.Join(d.frees, ", "))
+		rules := strings.Join(d.frees, ", ")
+		fmt.Fprintf(&b, "%s: %s\n", cmp.Or(If(d.value != 0, "It turns off"), "Not judged until it is declared"), rules)
 	}
 	b.WriteString(e.leftOut(d))
 	out.Text = b.String()
