@@ -203,17 +203,19 @@ func reentrancy(s *suite.Suite) Reentrancy {
 func whileBusy(s *suite.Suite) Busy {
 	rec := tried(s, "size=1 delay=100ms busy=250ms | put 1 @0 | put 2 @20ms | put 3 @40ms | put 4 @60ms | put 5 @80ms"+
 		" | put 6 @100ms | put 7 @120ms")
-	if rec == nil || len(rec.Fires) < 2 {
+	refused := func(d conformance.Done) bool { return !d.OK }
+	switch {
+	case rec == nil, len(rec.Fires) == 0:
 		return 0
-	}
-	if second := rec.Fires[1]; second.Began.Seq < rec.Fires[0].Ended.Seq {
+	case slices.ContainsFunc(rec.Done, refused):
+		return BusyRefuses
+	case len(rec.Fires) < 2:
+		return 0
+	case rec.Fires[1].Began.Seq < rec.Fires[0].Ended.Seq:
 		return BusyOverlaps
 	}
 	for i, d := range rec.Done {
-		switch {
-		case !d.OK:
-			return BusyRefuses
-		case i > 0 && d.Ended.At > d.Began.At && !ran(rec, &d):
+		if i > 0 && d.Ended.At > d.Began.At && !ran(rec, &d) {
 			return BusyBlocks
 		}
 	}
@@ -224,9 +226,10 @@ func whileBusy(s *suite.Suite) Busy {
 	return BusyQueues
 }
 
-// ran reports whether a consumer began during an operation, perhaps on its goroutine.
+// ran reports whether a consumer began when an operation did, perhaps on its goroutine: one that begins later is what
+// the operation waited for.
 func ran(rec *suite.Recording, d *conformance.Done) bool {
 	return slices.ContainsFunc(rec.Fires, func(f conformance.Fire) bool {
-		return f.Began.Seq > d.Began.Seq && f.Began.Seq < d.Ended.Seq
+		return f.Began.At == d.Began.At && f.Began.Seq > d.Began.Seq && f.Began.Seq < d.Ended.Seq
 	})
 }

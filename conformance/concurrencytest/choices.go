@@ -26,7 +26,8 @@ var (
 		"a request that waited keeps its place while it runs"}
 	ordersMean    = []string{"first come, first served", "in any order"}
 	oversizesMean = []string{"a request for more than the limit is rejected at once",
-		"a request for more than the limit waits until its context or the timeout ends"}
+		"a request for more than the limit waits until its context or the timeout ends",
+		"a request for more than the limit counts as one for the limit"}
 	releasesMean = []string{"Release panics if no slot is held", "Release does nothing if no slot is held",
 		"callers must not call Release if no slot is held, and nothing is judged after it"}
 	hooksMean = []string{"New installs OnReject, which is called for each rejection", "New installs no OnReject",
@@ -115,7 +116,7 @@ func (c *contract) Table(s *suite.Suite, tr *Traits) []suite.Choice {
 			Set:     func(v int) { tr.OneAtATime = v == 1 },
 		},
 		{
-			Order: suite.Ranked(2),
+			Order: suite.Ranked(3),
 			Name:  "Oversize", Declared: int(tr.Oversize), Values: oversizes, Means: oversizesMean, Apart: true,
 			Sure:     true,
 			Needless: func() bool { return tr.OneAtATime },
@@ -339,8 +340,13 @@ func observeTryOvertakes(s *suite.Suite, tr *Traits) bool {
 func observeOversize(s *suite.Suite) int {
 	seen := try(s, "limit=1 backlog=5 timeout=1h | acquire 1 2 @0")
 	switch {
-	case seen == nil || seen.admitted(1) || seen.requests[0].panicked != "":
+	case seen == nil || seen.requests[0].panicked != "":
 		return 0
+	case seen.admitted(1):
+		const big = "limit=2 backlog=5 timeout=1h | acquire 1 3 @0 | "
+		_, all := see(s, big+"acquire 2 @0", func(seen *trace) bool { return !seen.admitted(2) })
+		_, free := see(s, big+"release 1 @0 | acquire 2 2 @0", func(seen *trace) bool { return seen.admitted(2) })
+		return suite.Number(all && free) * int(OversizeClamped)
 	case seen.rejected(1):
 		return int(OversizeFails)
 	}

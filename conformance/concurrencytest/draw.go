@@ -112,6 +112,9 @@ func (d *drawing) request(st *conformance.Step, m suite.Move) {
 		ended := d.tr.Context == ContextHonoured || d.tr.Timeout == TimeoutBounded
 		over := d.tr.Oversize == OversizeFails || d.tr.Oversize == OversizeBlocks && ended
 		st.K = 1 + m.N%d.cfg.Limit
+		if d.tr.Oversize == OversizeClamped { // the limit may be lowered
+			st.K = 1
+		}
 		switch {
 		case over && m.N == 19:
 			st.K = d.cfg.Limit + 1

@@ -69,8 +69,12 @@ func newFrame(cfg Config, tr *Traits, t *trace) *frame {
 			case comes(s.Op):
 				q := demand{request: t.requests[s.request], weight: max(1, s.K), at: g.at}
 				q.try = s.Op == verb.Try
-				if q.gone = gone[s.N] && !q.try && !f.noCtx; tr.OneAtATime {
+				q.gone = gone[s.N] && !q.try && !f.noCtx
+				switch {
+				case tr.OneAtATime:
 					q.weight = 1
+				case tr.Oversize == OversizeClamped:
+					q.weight = min(q.weight, cfg.Limit)
 				}
 				if s.D > 0 {
 					q.expires = g.at + s.D

@@ -221,7 +221,7 @@ func (f *families) resizes() {
 	if f.timeout {
 		f.add("resize and a timeout", 1, 2, "100ms", plan{gaps: halves[:2], depth: 4, resize: []int{1, 2}, later: true})
 	}
-	if f.tr.weighs() {
+	if f.tr.weighs() && f.tr.Oversize != OversizeClamped {
 		weights := []int{1, 2}
 		if f.oversize {
 			weights = append(weights, 3)
@@ -235,12 +235,13 @@ func (f *families) resizes() {
 
 // overReleases are releases of what nobody holds.
 func (f *families) overReleases(depth int) {
-	f.add(overRelease, 1, 1, "1h", plan{depth: depth, over: true})
-	if f.s.Accepts(opAgain) {
-		f.add(overRelease, 1, 1, "1h", plan{depth: depth + 1, over: true, again: true})
-		if f.s.Accepts(verb.Try) {
-			f.add(overRelease, 1, 1, "1h", plan{enter: verb.Try, depth: depth + 1, over: true, again: true})
-		}
+	if !f.s.Accepts(opAgain) {
+		f.add(overRelease, 1, 1, "1h", plan{depth: depth, over: true})
+		return
+	}
+	f.add(overRelease, 1, 1, "1h", plan{depth: depth + 1, over: true, again: true})
+	if f.s.Accepts(verb.Try) {
+		f.add(overRelease, 1, 1, "1h", plan{enter: verb.Try, depth: depth + 1, over: true, again: true})
 	}
 }
 
@@ -305,7 +306,7 @@ func (f *families) scenarios() []conformance.Schedule {
 		if f.timeout {
 			add(3, 5, "100ms", waiting+" | idle 60ms")
 		}
-		if f.s.Accepts(verb.Resize) {
+		if f.s.Accepts(verb.Resize) && f.tr.Oversize != OversizeClamped {
 			const heavy = " | acquire 2 3 @0 | acquire 3 @0 | resize 2 @0"
 			add(3, 5, "1h", waiting+" | resize 6 @60ms")
 			add(3, 5, "1h", "acquire 1 @0"+heavy)

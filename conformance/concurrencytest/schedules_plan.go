@@ -128,11 +128,12 @@ func (p plan) next(traits *Traits, steps []conformance.Step, at time.Duration) [
 		}
 	}
 	if p.over && !slices.ContainsFunc(steps, func(s conformance.Step) bool { return s.N == nobody }) {
-		released := func(s conformance.Step) bool { return s.Op == verb.Release }
+		released := slices.ContainsFunc(steps, func(s conformance.Step) bool { return s.Op == verb.Release })
 		switch used := pos.used; {
-		case used == 0, p.again && slices.ContainsFunc(steps, released):
+		case p.again && !released: // there is nothing to call again
+		case used == 0, p.again:
 			out = append(out, conformance.Step{Op: verb.Release, N: nobody})
-		case traits.OverRelease == OverReleasePanics && traits.weighs():
+		case traits.OverRelease == OverReleasePanics && traits.weighs() && traits.Oversize != OversizeClamped:
 			out = append(out, conformance.Step{Op: verb.Release, N: nobody, K: used + 1})
 		}
 	}

@@ -96,8 +96,9 @@ type Oversize int
 
 // The choices.
 const (
-	OversizeFails  Oversize = iota + 1 // it is rejected at once
-	OversizeBlocks                     // it waits until its context or the timeout ends, and holds up no other
+	OversizeFails   Oversize = iota + 1 // it is rejected at once
+	OversizeBlocks                      // it waits until its context or the timeout ends, and holds up no other
+	OversizeClamped                     // it counts as one for the limit; not judged beside Resize
 )
 
 // OverRelease says what a Release does when nothing is held.
@@ -208,7 +209,7 @@ var (
 	endings      = []string{"ErrorOfContext", "ErrorOfOwn"}
 	seats        = []string{"SeatFreed", "SeatKept"}
 	orders       = []string{"FairFIFO", "FairNone"}
-	oversizes    = []string{"OversizeFails", "OversizeBlocks"}
+	oversizes    = []string{"OversizeFails", "OversizeBlocks", "OversizeClamped"}
 	overReleases = []string{"OverReleasePanics", "OverReleaseIgnored", "OverReleaseUndefined"}
 	hooks        = []string{"HookOnce", "HookNone", "HookFits"}
 	flags        = []string{"true"}

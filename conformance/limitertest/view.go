@@ -198,7 +198,7 @@ func (x *exam) answers() []suite.Lane {
 	return []suite.Lane{got}
 }
 
-// tokens writes units, so many a token, as a number of tokens; what rounding would make whole is said to be less, or more.
+// tokens writes units, so many a token, as a number of tokens. What rounding makes whole is said to be less, or more.
 func tokens(units, per *big.Int) string {
 	r := new(big.Rat).SetFrac(units, per)
 	f, _ := r.Float64()

@@ -142,6 +142,31 @@ func loopSpec(source bt.TimeSource, room int, mutant string) bt.Spec {
 	}
 }
 
+// pipeline is a loop that sends batches to another goroutine, which runs the consumer: while that runs, one batch more
+// is gathered, and then callers wait.
+func pipeline(source bt.TimeSource) bt.Spec {
+	return bt.Spec{
+		Name: "zoo pipeline", Time: source, Traits: firstItem(bt.BusyBlocks),
+		New: func(env bt.Env, cfg bt.Config, batch func([]int)) bt.Funcs {
+			out, done := make(chan []int), make(chan struct{})
+			l := newLoop(env, cfg, func(items []int) { out <- items }, 0, "")
+			go func() {
+				defer close(done)
+				for items := range out {
+					batch(items)
+				}
+			}()
+			end := sync.OnceFunc(func() {
+				close(l.quit)
+				<-l.ended
+				close(out)
+				<-done
+			})
+			return bt.Funcs{Put: l.put, Close: end}
+		},
+	}
+}
+
 // ticked is how a ticker hands batches over.
 type ticked struct{ anew, empty bool }
 

@@ -81,6 +81,7 @@ func (q *choosy) acquire(ctx context.Context, weight int) (waited bool, err erro
 func (q *choosy) come(ctx context.Context, weight int) (*choosyRequest, error) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
+	weight = q.clamped(weight)
 	big := weight > q.cfg.Limit && !q.traits.OneAtATime
 	fits := q.used+weight <= q.cfg.Limit
 	full := q.traits.Backlog == ct.BacklogBounded && len(q.queue)+q.kept >= q.cfg.Backlog
@@ -159,6 +160,7 @@ func (q *choosy) try(weight int) bool {
 		weight = 1
 	}
 	q.mu.Lock()
+	weight = q.clamped(weight)
 	ok := weight <= q.cfg.Limit-q.used && (len(q.queue) == 0 || q.overtaken())
 	if ok {
 		q.used += weight
@@ -175,12 +177,21 @@ func (q *choosy) overtaken() bool {
 	return q.traits.TryOvertakes || q.traits.Fair == ct.FairNone && q.whims.overtake
 }
 
+// clamped is what a request for so many slots counts as.
+func (q *choosy) clamped(weight int) int {
+	if q.traits.Oversize == ct.OversizeClamped {
+		return min(weight, q.cfg.Limit)
+	}
+	return weight
+}
+
 func (q *choosy) release(weight int) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if q.traits.OneAtATime {
 		weight = 1
 	}
+	weight = q.clamped(weight)
 	if weight > q.used {
 		if q.traits.OverRelease == ct.OverReleasePanics {
 			panic("choosy: nothing is held")
@@ -264,7 +275,7 @@ func chosen(n int) []ct.Spec {
 		tr := ct.Traits{
 			Backlog: ct.Backlog(pick(3)), Timeout: ct.Timeout(pick(2)), Context: ct.Context(pick(3)),
 			SeatHeld: ct.SeatHeld(pick(2)), Fair: ct.Fairness(pick(2)),
-			OneAtATime: rnd.IntN(3) == 0, Oversize: ct.Oversize(pick(2)),
+			OneAtATime: rnd.IntN(3) == 0, Oversize: ct.Oversize(pick(3)),
 			OverRelease: ct.OverRelease(pick(3)), Hook: ct.Hook(pick(3)),
 		}
 		if tr.Backlog == ct.BacklogNone {

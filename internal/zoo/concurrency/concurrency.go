@@ -108,6 +108,7 @@ func Mutants() []zoo.Mutant {
 		zoo.Mutant{Name: returnsEarly, Rule: "CT-CONV", Spec: workersSpec(returnsEarly, ct.Injected), Steps: 4},
 		zoo.Mutant{Name: saysRuns, Rule: "CT-TIE", Spec: ownerSpec(saysRuns), Steps: 4},
 		zoo.Mutant{Name: losesWorker, Rule: "X-PANIC", Spec: workersSpec(losesWorker, ct.Injected), Steps: 4},
+		zoo.Mutant{Name: givesWhole, Rule: "CT-LIMIT", Spec: clamping(givesWhole, ct.Injected), Steps: 4},
 		zoo.Mutant{Name: staysBehind, Rule: "X-LEAK", Spec: helpers(staysBehind, ct.Injected)},
 		zoo.Mutant{Name: uncounted, Rule: "X-RACE", Spec: queueSpec(uncounted, ct.Injected)})
 }
@@ -121,6 +122,7 @@ func Designs() []zoo.Design {
 			seats(source), gate(source, false), gate(source, true), selecting(source), stack(source), light(source),
 			strict(source), inTurn(source), aside(source), fitting(source), barging(source), signal("", source),
 			asleep(source), lastly(source), helpers("", source), loopSpec("", source), workersSpec("", source),
+			clamping("", source),
 		} {
 			all = append(all, zoo.Design{Name: fmt.Sprintf("%s %s", spec.Name, source), Spec: spec})
 		}
