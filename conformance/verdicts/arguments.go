@@ -357,7 +357,9 @@ func isAny(t types.Type) bool {
 // converted is an expression as a type.
 func (a *adapter) converted(t types.Type, expr string) string {
 	a.useTime(expr)
-	plainly := map[kind]string{duration: "time.Duration", count: "int", perSec: "float64", boolean: "bool"}[kindOf(t)]
+	plainly := map[kind]string{
+		duration: "time.Duration", count: "int", perSec: "float64", boolean: "bool", ident: "string",
+	}[kindOf(t)]
 	if name := types.TypeString(t, a.short); name != plainly {
 		return types.TypeString(t, a.qualifier) + "(" + expr + ")"
 	}

@@ -80,6 +80,7 @@ import (
 	"os"
 	"os/exec"
 	"os/signal"
+	"path/filepath"
 	"slices"
 	"time"
 )
@@ -212,10 +213,12 @@ func verdicts(o *options, stdout, stderr io.Writer) (*watcher, int, error) {
 		defer annotate(rest, all, checkout())
 	}
 	switch {
+	case len(all) == 0 && code != 0: // which was told above
+		return w, code, nil
 	case len(all) == 0:
 		fmt.Fprintf(stderr, "verdicts: nothing was judged: no test that matches %s in %v ran the suite\n",
 			o.run, o.packages)
-		return w, max(1, code), nil
+		return w, 1, nil
 	case !o.json:
 		fmt.Fprintf(stdout, "\n%s\n%s\n", w.screen.wrap(summary(all), "    "), w.screen.wrap(orders(all), "    "))
 	}
@@ -233,12 +236,16 @@ const weave = "github.com/escapement-go/escapement/synctestcompat/interleave/wea
 
 // judge runs go test and watches it. It returns the exit code of go test.
 func judge(o *options, w *watcher, stderr io.Writer) (int, error) {
-	command := []string{"test"}
+	command := []string{"go", "test"}
 	if o.interleave {
-		command = append([]string{"run", weave}, o.with...)
+		command = append([]string{filepath.Join(w.folder, "weave.exe")}, o.with...)
+		build := exec.Command("go", "build", "-o", command[0], weave) // go run would say how it exits
+		if build.Stderr = stderr; build.Run() != nil {
+			return 1, nil
+		}
 	}
-	args := slices.Concat(command, []string{"-json", "-run", o.run}, o.passed, o.packages)
-	cmd := exec.Command("go", args...)
+	args := slices.Concat(command[1:], []string{"-json", "-run", o.run}, o.passed, o.packages)
+	cmd := exec.Command(command[0], args...)
 	cmd.Env = append(os.Environ(), "ESCAPEMENT_REPORT="+w.folder)
 	cmd.Stderr = stderr
 	out, err := cmd.StdoutPipe()

@@ -145,6 +145,12 @@ func (a *adapter) call(o operation, sig *types.Signature, fn string, waits bool)
 	// Other operations of events are those of all keys, or of none.
 	a.anyKey = map[bool]string{true: "1"}[o.field == "Call" || a.c.pkg == "limitertest"]
 	a.numbers = len(slices.DeleteFunc(kindsOf(sig.Params()), func(k kind) bool { return k != count }))
+	a.text = nil
+	for v := range sig.Params().Variables() {
+		if kindOf(v.Type()) == ident && a.carried != nil && kindOf(a.carried) == ident && !keys.MatchString(v.Name()) {
+			a.text = v
+		}
+	}
 	for i := range sig.Params().Len() {
 		if variadic(sig, i) {
 			args = append(args, a.spread(sig, i, &left)...)
@@ -180,6 +186,8 @@ func (a *adapter) call(o operation, sig *types.Signature, fn string, waits bool)
 	switch {
 	case body == "":
 		return ""
+	case slices.Contains(left, payload) && a.carried != nil:
+		a.ask("say in " + o.field + " how " + fn + " gets the number of an event; until then payloads are not judged")
 	case single:
 		a.declare("OneAtATime", "true")
 		body = "if n != 1 {\npanic(\"one at a time\")\n}\n" + body
@@ -256,7 +264,7 @@ func (a *adapter) argument(v *types.Var, left *needs) string {
 		return a.number(v, left)
 	case k == context:
 		return a.use("context", "context") + ".Background()"
-	case isAny(t) && left.take(payload):
+	case (isAny(t) || v == a.text) && left.take(payload):
 		return a.payload(t)
 	case k == duration:
 		return a.patience(t)
@@ -336,8 +344,12 @@ func fits(o operation, sig *types.Signature) bool {
 
 // payload is the number of an event as a type.
 func (a *adapter) payload(t types.Type) string {
-	if isAny(t) || types.Identical(t, types.Typ[types.Int]) {
+	switch {
+	case isAny(t) || types.Identical(t, types.Typ[types.Int]):
 		return "v"
+	case kindOf(t) == ident:
+		a.use("strconv", "strconv")
+		return a.converted(t, "strconv.Itoa(v)")
 	}
 	return types.TypeString(t, a.qualifier) + "(v)"
 }
