@@ -18,6 +18,8 @@
 //	-title text   the heading of the page
 //	-v            print what each implementation skips, and why
 //
+// Counts of rules include the subtests CANARY, which proves that time comes from where the spec says, and TRAITS.
+//
 // With -interleave the command weave of package interleave runs the tests. It rewrites the packages of the main
 // module, and a dependency's only if -with names it.
 //
@@ -65,8 +67,17 @@
 //
 //	-contract package   the contract, such as limitertest; otherwise it is derived from names and signatures
 //	-o file             the file to write; otherwise conformance_test.go, which is run once
-//	-html file          write a page on that run to file
+//	-html file          write a page on that run to file, also over another; verdicts -html shows all tests on one page
 //	-write-traits       insert the observed traits into the test, also into an existing one
+//
+// A second type of a package needs -o with another file. Instead of a type, -write-traits takes a test file:
+//
+//	go tool verdicts init -write-traits conformance_test.go
+//
+// Traits that are declared stay as they are: after a fix, delete those that it changes and run it again.
+//
+// The exit status of init is 0 when it has done that, whatever the verdicts are: verdicts is what fails in CI. It is
+// 1 if nothing could be written or judged, and 2 if the arguments make no sense.
 //
 // In a module that has no requirement yet, go get -tool github.com/escapement-go/escapement/conformance/verdicts
 // records it, for the tests too, and go tool verdicts is the command.
