@@ -25,8 +25,9 @@ it explores, and the subtest TRAITS prints them, to be pasted.
 - **nominal**: no value is stricter. The observed one is assumed.
 - **number**: exact is assumed. A measured number is a hint in a decision, and never a declaration.
 
-Traits in *italics* need no declaration: without one, the rules that depend on them are skipped, and only
-what a weaker value would excuse is asked for.
+Traits in *italics* need no declaration. While others are undeclared they are tried, too, and what is observed is
+assumed. Once the others are declared, the rules that depend on them are skipped, and only what a weaker value would
+excuse is asked for.
 `
 
 // TRAITS.md is made from the choices of the contracts, of which some are fit for bubbles only.

@@ -179,7 +179,7 @@ func (g *giver) wellNamed(w wellKnown, t types.Type) string {
 func (g *giver) ifAny(expr string) string {
 	trait := g.a.c.optional[expr]
 	if trait != "" {
-		g.a.ask("declare " + trait + "; until then what it bounds is not tried")
+		g.a.ask("declare " + trait + "; without it, it is tried only while other traits are undeclared")
 	}
 	if trait == "" || !g.needed {
 		return expr
