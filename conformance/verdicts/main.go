@@ -76,8 +76,8 @@
 //
 // Traits that are declared stay as they are: after a fix, delete those that it changes and run it again.
 //
-// The exit status of init is 0 when it has done that, whatever the verdicts are: verdicts is what fails in CI. It is
-// 1 if nothing could be written or judged, and 2 if the arguments make no sense.
+// The exit status of init is 0 if it has done that, whatever the verdicts are: verdicts is what fails in CI. It is 1 if
+// no test could be written, or the file that is there judged nothing, and 2 if the arguments make no sense.
 //
 // In a module that has no requirement yet, go get -tool github.com/escapement-go/escapement/conformance/verdicts
 // records it, for the tests too, and go tool verdicts is the command.
@@ -289,7 +289,9 @@ func judge(o *options, w *watcher, stderr io.Writer) (int, error) {
 	err = cmd.Wait()
 	w.finish()
 	var exit *exec.ExitError
-	if errors.As(err, &exit) {
+	if errors.As(err, &exit) && o.interleave {
+		return 1, nil // weave exits with 2 where go test does with 1
+	} else if exit != nil {
 		return max(1, exit.ExitCode()), nil
 	}
 	return 0, err

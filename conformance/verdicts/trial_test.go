@@ -52,7 +52,10 @@ func TestInit_tries(t *testing.T) {
 		if err := os.Remove(filepath.Join(dir, "conformance_test.go")); err != nil {
 			t.Fatal(err)
 		}
-		run([]string{"init", "-contract", "throttletest", ".NewDoomed"}, &out, &failed)
+		code := run([]string{"init", "-contract", "throttletest", ".NewDoomed"}, &out, &failed)
+		if code != 0 { // it was written, whatever became of the run
+			t.Errorf("init ends with %d: %s", code, &failed)
+		}
 		if test := read(t, dir, "conformance_test.go"); strings.Contains(test, "panic(") {
 			t.Errorf("it refuses what it is made with:\n%s", test)
 		}
