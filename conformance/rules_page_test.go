@@ -69,8 +69,8 @@ func rulesPage(t *testing.T, c contract) string {
 	t.Helper()
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s# Rules of `%s`\n\n[RULES.md](../RULES.md) says what *core* and *extended* mean, and lists the "+
-		"other contracts. Below each law: what it needs;\nthe choices with which it is not judged; and the failure of an "+
-		"implementation that breaks it, unless that hangs or races.\n", madeBy, c.pkg)
+		"other contracts. Below each law: what it needs;\nthe choices with which it is not judged; and the failure "+
+		"of an implementation that breaks it, unless that hangs or races.\n", madeBy, c.pkg)
 	told, off := failures(t, c.pkg), offs(t, c)
 	for _, r := range c.rules {
 		fmt.Fprintf(&b, "\n## %s\n\n%s *%s*\n", r.ID, r.Text, r.Level)

@@ -221,14 +221,18 @@ func TestInit_subjects(t *testing.T) {
 		{"TextDebouncer", []string{
 			"func(v string) { n, _ := strconv.Atoi(v) fire(n) }", "func(v int) { x.Trigger(strconv.Itoa(v)) }",
 		}},
-		{"KeyTextDebouncer", []string{`x.Trigger("key")`, "// say in Call how x.Trigger gets the number of an event;"}},
+		{"KeyTextDebouncer", []string{
+			`x.Trigger("key")`, "// say in Call how x.Trigger gets the number of an event;",
+		}},
 		{"TopicBatcher", []string{
 			"n, _ := strconv.Atoi(string(item)) all = append(all, n)", "x.Add(subjects.Topic(strconv.Itoa(v)))",
 		}},
 		{"MailDebouncer", []string{
 			"func(_ subjects.Mail) { fire(0) }", "Payload: debouncertest.NoPayload", "(subjects.Mail) stands for;",
 		}},
-		{"WideDebouncer", []string{"func(_ string, v ...int64) { fire(int(v[0])) }", `x.Trigger("key", int64(v))`}},
+		{"WideDebouncer", []string{
+			"func(_ string, v ...int64) { fire(int(v[0])) }", `x.Trigger("key", int64(v))`,
+		}},
 		{"Licence", []string{"concurrencytest.Run(", "r, err := x.Acquire(ctx)", "r, ok := x.TryAcquire()", "}, true"}},
 	} {
 		asked, name, ok := strings.Cut(c.name, " ")

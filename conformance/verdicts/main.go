@@ -67,7 +67,7 @@
 //
 //	-contract package   the contract, such as limitertest; otherwise it is derived from names and signatures
 //	-o file             the file to write; otherwise conformance_test.go, which is run once
-//	-html file          write a page on that run to file, also over another; verdicts -html shows all tests on one page
+//	-html file          write a page on that run to file, also over another; verdicts -html shows all tests
 //	-write-traits       insert the observed traits into the test, also into an existing one
 //
 // A second type of a package needs -o with another file. Instead of a type, -write-traits takes a test file:
