@@ -296,7 +296,8 @@ func TestHelp(t *testing.T) {
 
 func TestInit_refuses(t *testing.T) {
 	for _, args := range [][]string{
-		{}, {"../../limiters.Nothing"}, {"init_test.go"}, {"./nowhere.New"}, {"-contract", "none", "../../limiters.Keyed"},
+		{}, {"init_test.go"},
+		{"../../limiters.Nothing"}, {"./nowhere.New"}, {"-contract", "none", "../../limiters.Keyed"},
 	} {
 		if code := run(append([]string{"init"}, args...), &bytes.Buffer{}, &bytes.Buffer{}); code == 0 {
 			t.Errorf("init %v ends with 0", args)
