@@ -50,8 +50,9 @@
 // with them. On an injected clock every order is enumerated: the step first; the timer
 // fired but its function held until the step has returned; the function first. In a bubble
 // the order is chance, and 80 runs on one processor sample it. Racing schedules are judged
-// by the set of legal outcomes; a finding that correct code can produce when its goroutine
-// is overtaken counts only if it occurs in 15 % of the runs.
+// by the set of legal outcomes. Correct code may fire late for a superseded event, or just
+// after Cancel or Stop, when its goroutine is overtaken: that counts only if it occurs in
+// 15 % of the runs of its schedule, so a mistake that shows more rarely passes.
 //
 // How concurrent calls interleave is chance as well (X-CONC and similar rules). If the code under
 // test is rewritten by the command weave of package synctestcompat/interleave, as verdicts
@@ -71,8 +72,9 @@
 // reason; skips are counted, and a run with few rules left is partial.
 //
 // Undeclared traits are settled before the exploration, and the subtest TRAITS prints them,
-// to be pasted. A strict trait gets its strictest value until a run refutes it; a nominal
-// one, none of whose values is stricter, the observed value. If a run refutes the strictest
+// to be pasted. A strict trait gets its strictest value until a run refutes it: Overlap is
+// Serial until two callbacks overlap. A nominal one, none of whose values is stricter, gets
+// the observed value: Tie, whether an event at the deadline begins a new burst. If a run refutes the strictest
 // value, and a weaker one explains every run, TRAITS asks for a decision: it prints the value
 // as a comment, with the smallest such run and the rules that it turns off. Until the value
 // is declared, or the code is fixed, these rules are undecided and TRAITS fails. Numbers,
@@ -92,8 +94,9 @@
 // progress, though nothing proves that it never would: then the exploration ends, the rules
 // that it concerns are inconclusive, and each core rule among them fails its subtest, without
 // blaming the code and with the entry for KnownFailing. Progress is checked every second, but
-// no verdict depends on real time: a run ends by a proof from the stacks, by processor time,
-// or after ten checks of an idle process. If nothing can be judged, Run skips the test.
+// no verdict depends on real time: a run is given up if the stacks of its goroutines show that
+// none can go on, if it has used more processor time than any run needs, or if ten checks find
+// the whole process idle. If nothing can be judged, Run skips the test.
 //
 // A panic on a goroutine of the implementation ends the process, as everywhere in Go: run
 // the test again, and it begins with the schedule that panicked. The current schedule is

@@ -20,8 +20,11 @@ const madeBy = "<!-- Made by: go test ./conformance -run '^TestRules_areDocument
 const rulesHead = madeBy + `# Rules
 
 Each rule is one law and one subtest of its name. A rule fails only if a MUST is broken. *Core* rules hold for every
-implementation that has the operation; *extended* ones for those that declare the trait. The subtest CANARY comes first
-and proves that time comes from where the spec says; TRAITS fails while a choice is undeclared.
+implementation that has the operation: if few of them are judged, the verdict is partial. *Extended* rules are about
+what not all implementations have or promise: without the feature, or the trait that they need, they are skipped.
+
+Two subtests are no rules, though verdicts count them. CANARY comes first and proves that time comes from where the
+spec says. TRAITS fails until all choices are made.
 
 | contract | rules | core | |
 |---|---|---|---|
@@ -65,9 +68,9 @@ func TestRules_areDocumented(t *testing.T) {
 func rulesPage(t *testing.T, c contract) string {
 	t.Helper()
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s# Rules of `%s`\n\nWhat *core* and *extended* mean, and the other contracts: "+
-		"[RULES.md](../RULES.md). Each rule names the choices\nwith which it is not judged, and shows "+
-		"the failure of one mistake that it catches, unless that hangs or races.\n", madeBy, c.pkg)
+	fmt.Fprintf(&b, "%s# Rules of `%s`\n\n[RULES.md](../RULES.md) says what *core* and *extended* mean, and lists the "+
+		"other contracts. Below each law: what it needs;\nthe choices with which it is not judged; and the failure "+
+		"of an implementation that breaks it, unless that hangs or races.\n", madeBy, c.pkg)
 	told, off := failures(t, c.pkg), offs(t, c)
 	for _, r := range c.rules {
 		fmt.Fprintf(&b, "\n## %s\n\n%s *%s*\n", r.ID, r.Text, r.Level)
@@ -122,12 +125,15 @@ func offs(t *testing.T, c contract) map[string][]string {
 // edges are lists of one, of which the pages say that alone.
 var edges = regexp.MustCompile(`\[\]\w+\.Edges\{\w+\.(\w+)\}`)
 
+// inWords are operations that several functions of a contract are, so that their names are words.
+var inWords = regexp.MustCompile(`the operation (way|request|reservation|wait that)`)
+
 // detail is what stands below a law: what it needs, the choices that take it out of force, and what breaking it looks
 // like.
 func detail(r conformance.Rule, told map[string]string, off []string) string {
 	var b strings.Builder
 	if len(r.Needs) > 0 {
-		fmt.Fprintf(&b, "Needs %s.\n", strings.Join(r.Needs, ", "))
+		fmt.Fprintf(&b, "Needs %s.\n", inWords.ReplaceAllString(strings.Join(r.Needs, ", "), "a $1"))
 	}
 	if len(off) > 0 {
 		fmt.Fprintf(&b, "Not judged with %s.\n", edges.ReplaceAllString(strings.Join(off, ", "), "$1"))

@@ -107,23 +107,25 @@ func ruleIn(n ast.Node) string {
 	return text
 }
 
+const byLaws = "`properties.Laws` checks it, on two runs."
+
 // lawsElsewhere are the laws that have no rule of their own.
 var lawsElsewhere = []struct{ id, where string }{
-	{"X-SHIFT", "compares two runs. In one run all rules judge the schedules that start at other epochs."},
-	{"X-SCALE", "compares two runs. In one run all rules judge odd and long waits."},
-	{"X-REPLAY", "compares two runs."},
-	{"X-RENAME of leaky buckets", "compares two runs."},
-	{"X-RENAME for payloads that differ", "compares two runs. A payload of 0 is tried, and judged by all rules."},
-	{"X-QUERY", "compares two runs. All rules judge schedules with pending among the other operations."},
-	{"X-EVICT of debouncers and throttles", "compares two runs. DB-KEY and TH-KEY judge keys that come back."},
+	{"X-SHIFT", byLaws + " In one run all rules judge the schedules that start at other epochs."},
+	{"X-SCALE", byLaws + " In one run all rules judge odd and long waits."},
+	{"X-REPLAY", byLaws},
+	{"X-RENAME of leaky buckets", byLaws},
+	{"X-RENAME for payloads that differ", byLaws + " A payload of 0 is tried, and judged by all rules."},
+	{"X-QUERY", byLaws + " All rules judge schedules with pending among the other operations."},
+	{"X-EVICT of debouncers and throttles", byLaws + " DB-KEY and TH-KEY judge keys that come back."},
 	{"X-CFG of debouncers and throttles", "DB-ZERO, DB-NEG and TH-ZERO judge waits of 0 or less, " +
 		"X-CALLS constructors that refuse positive ones."},
 	{"X-CFG of leaky buckets and semaphores", "is not judged: " +
 		"all intervals, limits and backlogs tried are sensible."},
 	{"X-CFG and X-BACK of batchers", "are not judged."},
 	{"BT-WEIGHT", "is not judged: an item counts as one."},
-	{"DB-INSERT", "compares two runs."},
-	{"DB-CONCAT", "compares two runs."},
+	{"DB-INSERT", byLaws},
+	{"DB-CONCAT", byLaws},
 	{"DB-MAXAUTO", "DB-MAX: the bound fires without another event."},
 	{"DB-MAXNOLEAD", "DB-MAXNE: an event that leads after a fire of the bound comes too early."},
 	{"DB-MAXEQ", "DB-MAX and DB-MAXNE judge a bound equal to the wait. " +

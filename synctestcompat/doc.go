@@ -23,8 +23,8 @@
 //
 //	                        1.24                    1.25 and later
 //	bubbles                 GOEXPERIMENT=synctest   always
-//	zero-duration timers    Wait is sure of those   Wait lets all run, also those
-//	                        that are armed          that such timers arm
+//	zero-duration timers    Wait runs those armed   Wait runs all, also those
+//	                        when it is called       that such timers arm
 //	same-instant timers     nearly fixed order      random order
 //	T inside the bubble     the caller's            a T of the bubble's own, whose
 //	                                                Cleanup and Context belong to it

@@ -68,13 +68,13 @@ type Config struct {
 	// or less, of a few nanoseconds, or of 292 years, which a constructor may refuse.
 	Wait time.Duration
 	// MaxWait is the bound on the wait; 0 stands for none. It is 0 unless the trait
-	// MaxWait is declared. In some schedules it is shorter than the wait: a constructor may
+	// MaxWait is declared, or tried as it says. In some schedules it is shorter than the wait: a constructor may
 	// refuse that, or take it for the wait.
 	MaxWait time.Duration
 	// Edges says on which edges to fire. It is one of the trait Edges.
 	Edges Edges
 	// Full is how many events fill a burst; 0 means unbounded. It is 0 unless the trait
-	// Full is declared.
+	// Full is declared, or tried.
 	Full int
 }
 

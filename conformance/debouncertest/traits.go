@@ -31,8 +31,9 @@ type Traits struct {
 	// BothSingle says how often a burst of one event fires with both edges. Only with
 	// LeadingAndTrailing.
 	BothSingle BothSingle
-	// MaxWait says how a bound on the wait works. Only declared by debouncers that
-	// take one; their rules are skipped without it.
+	// MaxWait says how a bound on the wait works. Only for debouncers that take one. While
+	// other traits are undeclared it is tried, and what is observed is assumed; once they are
+	// declared, its rules are skipped without it.
 	MaxWait MaxWait
 	// Reentrancy is only declared to opt out: Forbidden means that the callback
 	// must not call the debouncer.
@@ -42,8 +43,8 @@ type Traits struct {
 	// another callback, when that ends, as with a receiving goroutine.
 	StopBarrier CancelBarrier
 
-	// The following are only declared where they apply. Without them their rules are
-	// skipped; what only a weaker value explains is asked for all the same.
+	// The following are only declared where they apply, and tried as MaxWait is. What only a
+	// weaker value explains is asked for all the same.
 
 	// AfterFlush says whether the burst goes on after a flush that has fired, so that the next
 	// event need not lead. Only with LeadingAndTrailing.

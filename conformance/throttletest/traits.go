@@ -26,8 +26,9 @@ type Traits struct {
 	// trailing edge.
 	Payload Payload
 
-	// The following are only declared where they apply. Without them their rules are
-	// skipped; what only a weaker value explains is asked for all the same.
+	// The following are only declared where they apply. While other traits are undeclared they
+	// are tried, and what is observed is assumed; once those are declared, their rules are
+	// skipped without them. What only a weaker value explains is asked for all the same.
 
 	// AfterFlush says what happens to the interval when a flush has emitted something. Only
 	// with the trailing edge.

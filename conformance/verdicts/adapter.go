@@ -11,37 +11,40 @@ import (
 
 // adapter is the test that init writes, as far as it is known.
 type adapter struct {
-	pkg     *loaded
-	c       *contract
-	subject types.Type // what the constructor returns
-	makers  []*types.Func
-	maker   *types.Func      // the one in use
-	sig     *types.Signature // of it
-	of      string           // its type arguments
-	name    string           // of what was asked for
-	time    string           // the constant
-	lines   []string         // how an instance is made
-	fields  []string         // the Funcs
-	notes   []string         // what could not be told
-	assumed []string
-	asked   []string          // traits that only its documentation tells
-	imports map[string]string // names by path
-	set     map[string]bool   // the fields that are there
-	traits  map[string]string // what signatures tell
-	whole   string            // the Funcs, where they are no literal
-	kind    string            // of a quota
-	helpers map[string]bool   // declarations that are needed
-	spare   []setting         // what the constructor was not given
-	looped  bool              // Run is taken
-	started bool              // Start is taken
-	edge    string            // the line that refuses to be made without the edge that cannot be chosen
-	batched bool              // its callback gets all events of a burst
+	pkg      *loaded
+	c        *contract
+	subject  types.Type // what the constructor returns
+	makers   []*types.Func
+	maker    *types.Func      // the one in use
+	sig      *types.Signature // of it
+	of       string           // its type arguments
+	name     string           // of what was asked for
+	testName string           // of its test, where that is not what name makes it
+	time     string           // the constant
+	lines    []string         // how an instance is made
+	fields   []string         // the Funcs
+	notes    []string         // what could not be told
+	assumed  []string
+	asked    []string          // traits that only its documentation tells
+	imports  map[string]string // names by path
+	set      map[string]bool   // the fields that are there
+	traits   map[string]string // what signatures tell
+	whole    string            // the Funcs, where they are no literal
+	kind     string            // of a quota
+	helpers  map[string]bool   // declarations that are needed
+	spare    []setting         // what the constructor was not given
+	looped   bool              // Run is taken
+	started  bool              // Start is taken
+	edge     string            // the line that refuses to be made without the edge that cannot be chosen
+	batched  bool              // its callback gets all events of a burst
 
-	wireless bool     // it has no operation that it must have
-	indirect bool     // the constructor returns a pointer to an interface
-	lacking  []string // what could not be told, and must be
-	anyKey   string   // what stands for a key where an operation has none
-	numbers  int      // how many numbers the method under way takes
+	wireless bool       // it has no operation that it must have
+	indirect bool       // the constructor returns a pointer to an interface
+	lacking  []string   // what could not be told, and must be
+	anyKey   string     // what stands for a key where an operation has none
+	text     *types.Var // the parameter of that method which carries it
+	carried  types.Type // by what the callback gets, nil if it carries no number
+	numbers  int        // how many numbers the method under way takes
 }
 
 const root = "github.com/escapement-go/escapement/"

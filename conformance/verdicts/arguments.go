@@ -179,7 +179,7 @@ func (g *giver) wellNamed(w wellKnown, t types.Type) string {
 func (g *giver) ifAny(expr string) string {
 	trait := g.a.c.optional[expr]
 	if trait != "" {
-		g.a.ask("declare " + trait + "; until then what it bounds is not tried")
+		g.a.ask("declare " + trait + "; without it, it is tried only while other traits are undeclared")
 	}
 	if trait == "" || !g.needed {
 		return expr
@@ -357,7 +357,9 @@ func isAny(t types.Type) bool {
 // converted is an expression as a type.
 func (a *adapter) converted(t types.Type, expr string) string {
 	a.useTime(expr)
-	plainly := map[kind]string{duration: "time.Duration", count: "int", perSec: "float64", boolean: "bool"}[kindOf(t)]
+	plainly := map[kind]string{
+		duration: "time.Duration", count: "int", perSec: "float64", boolean: "bool", ident: "string",
+	}[kindOf(t)]
 	if name := types.TypeString(t, a.short); name != plainly {
 		return types.TypeString(t, a.qualifier) + "(" + expr + ")"
 	}

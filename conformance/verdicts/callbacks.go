@@ -19,23 +19,20 @@ func (a *adapter) callback(t types.Type) string {
 		p := sig.Params().At(i).Type()
 		name := "_"
 		if i == at {
-			handed := a.c.made + "(v[0])" // of the arguments of one call
-			if !variadic(sig, i) {
-				handed = a.handed(p)
-			} else if isAny(isSlice(p)) {
-				handed = a.c.made + "(v[0].(int))"
-			}
-			if handed != "" {
-				name, body = "v", handed
+			if name = "v"; variadic(sig, i) { // the arguments of one call
+				body = a.one(isSlice(p), "v[0]")
+			} else {
+				body = a.handed(p)
 			}
 		}
 		params = append(params, name+" "+a.written(sig, i))
 	}
-	switch {
-	case sig.Params().Len() == 0:
+	if at < 0 {
 		a.noPayload()
-	case at < 0:
-		a.note("the callback gets %s: say which event it stands for", types.TypeString(sig.Params(), a.short))
+	}
+	if at < 0 && sig.Params().Len() > 0 {
+		a.ask("say in New which event the callback's " + types.TypeString(sig.Params(), a.short) +
+			" stands for; until then payloads are not judged")
 	}
 	if sig.Results().Len() > 0 {
 		return "func(" + strings.Join(params, ", ") + ")" + blank(sig, a.qualifier) + " {\n" + body + "\nreturn\n}"
@@ -95,7 +92,7 @@ func isCallback(sig *types.Signature) bool {
 	return true
 }
 
-// eventOf is the index of the parameter that says what a callback is called for: the last that can be a number, or
+// eventOf is the index of the parameter that says what a callback is called for: the last that can carry a number, or
 // several of them; -1 if there is none.
 func eventOf(sig *types.Signature) int {
 	for i := sig.Params().Len() - 1; i >= 0; i-- {
@@ -103,27 +100,57 @@ func eventOf(sig *types.Signature) int {
 		if elem := isSlice(t); elem != nil {
 			t = elem
 		}
-		if _, generic := t.(*types.TypeParam); generic || isAny(t) || types.Identical(t, types.Typ[types.Int]) {
+		if _, generic := t.(*types.TypeParam); generic || carries(t) {
 			return i
 		}
 	}
 	return -1
 }
 
-// handed hands what a callback gets to the suite, "" if that cannot be told.
-func (a *adapter) handed(t types.Type) string {
-	all, before := "", ""
-	switch elem := isSlice(t); {
-	case elem != nil && isAny(elem):
-		all, before = "all", "var all []int\nfor _, item := range v {\nall = append(all, item.(int))\n}\n"
-	case elem != nil:
-		all = "v"
-	case isAny(t) && (a.c.pkg == "batchtest" || a.isNamed(batches)):
-		all = "v.([]int)"
+// carries reports whether a value of a type can carry the number of an event.
+func carries(t types.Type) bool {
+	k := kindOf(t)
+	return isAny(t) || k == ident || k == count && wide.MatchString(t.Underlying().String())
+}
+
+var wide = regexp.MustCompile(`^u?int(32|64)?$`)
+
+// numeral is the number that a value carries, and what must be done before.
+func (a *adapter) numeral(t types.Type, expr string) (before, number string) {
+	a.carried = t
+	switch {
 	case isAny(t):
-		return a.c.made + "(v.(int))"
-	default:
-		return a.c.made + "(v)"
+		return "", expr + ".(int)"
+	case kindOf(t) == ident:
+		a.use("strconv", "strconv")
+		if types.TypeString(t, nil) != "string" {
+			expr = "string(" + expr + ")"
+		}
+		return "n, _ := strconv.Atoi(" + expr + ")\n", "n"
+	case kindOf(t) == count && !types.Identical(t, types.Typ[types.Int]):
+		return "", "int(" + expr + ")"
+	}
+	return "", expr
+}
+
+// one hands a value to the suite.
+func (a *adapter) one(t types.Type, expr string) string {
+	before, number := a.numeral(t, expr)
+	return before + a.c.made + "(" + number + ")"
+}
+
+// handed hands what a callback gets to the suite.
+func (a *adapter) handed(t types.Type) string {
+	elem := isSlice(t)
+	if elem == nil && !(isAny(t) && (a.c.pkg == "batchtest" || a.isNamed(batches))) {
+		return a.one(t, "v")
+	}
+	all, before := "v.([]int)", ""
+	if elem != nil {
+		inner, number := a.numeral(elem, "item")
+		if all = "v"; number != "item" {
+			all, before = "all", "var all []int\nfor _, item := range v {\n"+inner+"all = append(all, "+number+")\n}\n"
+		}
 	}
 	if a.c.pkg == "debouncertest" {
 		a.batched = true
@@ -155,8 +182,7 @@ func (a *adapter) pull() (sig *types.Signature, name string) {
 		if sig == nil || sig.Params().Len() > 0 || sig.Results().Len() == 0 {
 			continue
 		}
-		elem := isSlice(sig.Results().At(0).Type())
-		if elem != nil && (isAny(elem) || types.Identical(elem, types.Typ[types.Int])) {
+		if elem := isSlice(sig.Results().At(0).Type()); elem != nil && carries(elem) {
 			return sig, name
 		}
 	}

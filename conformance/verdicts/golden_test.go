@@ -134,7 +134,7 @@ func TestPrintFailures_byCause(t *testing.T) {
 	}
 	r.Verdicts = append(r.Verdicts, conformance.Verdict{Rule: "X-RACE", Status: conformance.Skip, Reason: "no -race"})
 	var b bytes.Buffer
-	printAll(&b, []*report{r}, &options{}, screen{width: func() int { return 80 }})
+	printAll(&b, []*report{r}, &options{verbose: true}, screen{width: func() int { return 80 }})
 	_, told, _ := strings.Cut(b.String(), "===")
 	want := " mine (debouncer, Injected)\n\nDB-ONE: told\nbreaks too: DB-KEY, X-ISO\n" +
 		"\nX-CONC: could not be judged\nit hangs in mine.Call at mine.go:7\nleft open too: X-LEAK\n" +

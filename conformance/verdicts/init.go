@@ -21,7 +21,7 @@ import (
 	"strings"
 )
 
-// initialize writes the test that judges a type.
+// initialize writes the test that judges a type. What the verdicts on it are does not change the exit code.
 func initialize(args []string, stdout, stderr io.Writer) int {
 	flags, o := initFlags(stderr)
 	if err := flags.Parse(args); errors.Is(err, flag.ErrHelp) {
@@ -51,7 +51,8 @@ func initFlags(stderr io.Writer) (*flag.FlagSet, *initOptions) {
 	fs.SetOutput(stderr)
 	fs.Usage = func() {
 		fmt.Fprint(stderr, "usage: verdicts init [flags] package.Type\n"+
-			"       or package.Constructor; a type of this folder is .Type\n\n")
+			"       or package.Constructor; a type of this folder is .Type\n"+
+			"       verdicts init -write-traits [flags] file_test.go\n\n")
 		fs.PrintDefaults()
 	}
 	fs.StringVar(&o.contract, "contract", "",
@@ -67,6 +68,13 @@ func initFlags(stderr io.Writer) (*flag.FlagSet, *initOptions) {
 
 // write writes the test, runs it and tells what came of it.
 func (o *initOptions) write(arg string, stdout, stderr io.Writer) error {
+	if o.writeTraits && strings.HasSuffix(arg, "_test.go") {
+		folder, err := filepath.Abs(filepath.Dir(arg))
+		if err != nil {
+			return err
+		}
+		return (&trial{file: arg, folder: folder, o: o}).again(stdout, stderr)
+	}
 	path, name := target(arg)
 	pkg, err := load(path)
 	if err != nil {
@@ -92,11 +100,10 @@ func (o *initOptions) write(arg string, stdout, stderr io.Writer) error {
 	} else if t.folder, err = filepath.Abs(filepath.Dir(o.out)); err != nil {
 		return err
 	}
+	t.rename()
 	switch err = create(t.file, all[0].source()); {
-	case errors.Is(err, fs.ErrExist) && o.writeTraits:
-		return t.again(stdout, stderr)
 	case errors.Is(err, fs.ErrExist):
-		return fmt.Errorf("%w: -o writes another file, -write-traits inserts traits into this one", err)
+		return t.again(stdout, stderr)
 	case err != nil:
 		return err
 	}
@@ -220,15 +227,21 @@ func (a *adapter) check() error {
 
 // files are the sources of a package, read once. What cannot be read tells nothing.
 func (l *loaded) files() string {
-	if l.text != "" {
-		return l.text
-	}
-	names, _ := filepath.Glob(filepath.Join(l.Dir, "*.go"))
-	for _, name := range names {
-		text, _ := os.ReadFile(name)
-		l.text += string(text) + "\n"
+	if l.text == "" {
+		l.text = texts(filepath.Join(l.Dir, "*.go"))
 	}
 	return l.text
+}
+
+// texts are those of the files that match a pattern.
+func texts(pattern string) string {
+	var b strings.Builder
+	names, _ := filepath.Glob(pattern)
+	for _, name := range names {
+		text, _ := os.ReadFile(name)
+		b.Write(append(text, '\n'))
+	}
+	return b.String()
 }
 
 // comments are those on what is judged, and on its package.

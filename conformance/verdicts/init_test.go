@@ -218,6 +218,21 @@ func TestInit_subjects(t *testing.T) {
 			"if err := x.Start(context.Background()); err != nil {", "x.Bounce()",
 		}},
 		{"Credits", []string{"(cfg.Rate.PerSecond(), float64(cfg.Burst))", "return x.CheckCredit(float64(n))"}},
+		{"TextDebouncer", []string{
+			"func(v string) { n, _ := strconv.Atoi(v) fire(n) }", "func(v int) { x.Trigger(strconv.Itoa(v)) }",
+		}},
+		{"KeyTextDebouncer", []string{
+			`x.Trigger("key")`, "// say in Call how x.Trigger gets the number of an event;",
+		}},
+		{"TopicBatcher", []string{
+			"n, _ := strconv.Atoi(string(item)) all = append(all, n)", "x.Add(subjects.Topic(strconv.Itoa(v)))",
+		}},
+		{"MailDebouncer", []string{
+			"func(_ subjects.Mail) { fire(0) }", "Payload: debouncertest.NoPayload", "(subjects.Mail) stands for;",
+		}},
+		{"WideDebouncer", []string{
+			"func(_ string, v ...int64) { fire(int(v[0])) }", `x.Trigger("key", int64(v))`,
+		}},
 		{"Licence", []string{"concurrencytest.Run(", "r, err := x.Acquire(ctx)", "r, ok := x.TryAcquire()", "}, true"}},
 	} {
 		asked, name, ok := strings.Cut(c.name, " ")
@@ -281,7 +296,8 @@ func TestHelp(t *testing.T) {
 
 func TestInit_refuses(t *testing.T) {
 	for _, args := range [][]string{
-		{}, {"../../limiters.Nothing"}, {"./nowhere.New"}, {"-contract", "none", "../../limiters.Keyed"},
+		{}, {"init_test.go"},
+		{"../../limiters.Nothing"}, {"./nowhere.New"}, {"-contract", "none", "../../limiters.Keyed"},
 	} {
 		if code := run(append([]string{"init"}, args...), &bytes.Buffer{}, &bytes.Buffer{}); code == 0 {
 			t.Errorf("init %v ends with 0", args)

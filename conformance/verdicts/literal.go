@@ -26,12 +26,13 @@ func toPaste(v conformance.Verdict) string {
 	return strings.TrimSpace(literal.FindString(v.Text))
 }
 
-// writeTraits puts what TRAITS has printed into the specs of a file.
-func writeTraits(path string, reports []*report) error {
-	text, err := os.ReadFile(path)
+// writeTraits puts what TRAITS has printed into the specs of a file, and reports whether that changed it.
+func writeTraits(path string, reports []*report) (changed bool, err error) {
+	before, err := os.ReadFile(path)
 	if err != nil {
-		return err
+		return false, err
 	}
+	text := before
 	for _, r := range reports {
 		for _, v := range r.Verdicts {
 			traits := toPaste(v)
@@ -39,11 +40,11 @@ func writeTraits(path string, reports []*report) error {
 				continue
 			}
 			if text, err = withTraits(text, r.Test, traits); err != nil {
-				return fmt.Errorf("%s: %w", path, err)
+				return false, fmt.Errorf("%s: %w", path, err)
 			}
 		}
 	}
-	return os.WriteFile(path, text, 0o666)
+	return !bytes.Equal(text, before), os.WriteFile(path, text, 0o666)
 }
 
 // Comments that init writes where traits are to come.
@@ -90,7 +91,7 @@ func commentedAs(traits, older string) string {
 	comments := map[string]string{}
 	for line := range strings.Lines(older) {
 		name, rest, _ := strings.Cut(strings.TrimSpace(line), ":")
-		if _, comment, ok := strings.Cut(rest, ", // "); ok {
+		if _, comment, ok := strings.Cut(rest, " // "); ok {
 			comments[name] = strings.TrimSpace(comment)
 		}
 	}
@@ -104,19 +105,30 @@ func commentedAs(traits, older string) string {
 	return strings.Join(lines, "\n")
 }
 
-// testsIn matches the tests of a file.
-func testsIn(path string) (pattern string, err error) {
-	f, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.SkipObjectResolution)
-	if err != nil {
-		return "", err
-	}
-	var names []string
+// testsIn are the tests of a file.
+func testsIn(f *ast.File) []*ast.FuncDecl {
+	var tests []*ast.FuncDecl
 	for _, d := range f.Decls {
 		if fn, ok := d.(*ast.FuncDecl); ok && fn.Recv == nil && strings.HasPrefix(fn.Name.Name, "Test") {
-			names = append(names, fn.Name.Name)
+			tests = append(tests, fn)
 		}
 	}
-	return "^(" + strings.Join(names, "|") + ")$", nil
+	return tests
+}
+
+// mentions reports whether a name stands for something in a part of a file, and is not that of a field.
+func mentions(part ast.Node, name string) bool {
+	found := false
+	ast.Inspect(part, func(n ast.Node) bool {
+		if field, ok := n.(*ast.KeyValueExpr); ok {
+			found = found || mentions(field.Value, name)
+			return false
+		}
+		id, ok := n.(*ast.Ident)
+		found = found || ok && id.Name == name
+		return !found
+	})
+	return found
 }
 
 // specOf is the spec in a test.

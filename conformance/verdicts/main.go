@@ -18,6 +18,8 @@
 //	-title text   the heading of the page
 //	-v            print what each implementation skips, and why
 //
+// Counts of rules include the subtests CANARY, which proves that time comes from where the spec says, and TRAITS.
+//
 // With -interleave the command weave of package interleave runs the tests. It rewrites the packages of the main
 // module, and a dependency's only if -with names it.
 //
@@ -65,8 +67,17 @@
 //
 //	-contract package   the contract, such as limitertest; otherwise it is derived from names and signatures
 //	-o file             the file to write; otherwise conformance_test.go, which is run once
-//	-html file          write a page on that run to file
+//	-html file          write a page on that run to file, also over another; verdicts -html shows all tests
 //	-write-traits       insert the observed traits into the test, also into an existing one
+//
+// A second type of a package needs -o with another file. Instead of a type, -write-traits takes a test file:
+//
+//	go tool verdicts init -write-traits conformance_test.go
+//
+// Traits that are declared stay as they are: after a fix, delete those that it changes and run it again.
+//
+// The exit status of init is 0 if it has done that, whatever the verdicts are: verdicts is what fails in CI. It is 1 if
+// no test could be written, or the file that is there judged nothing, and 2 if the arguments make no sense.
 //
 // In a module that has no requirement yet, go get -tool github.com/escapement-go/escapement/conformance/verdicts
 // records it, for the tests too, and go tool verdicts is the command.
@@ -80,6 +91,7 @@ import (
 	"os"
 	"os/exec"
 	"os/signal"
+	"path/filepath"
 	"slices"
 	"time"
 )
@@ -212,10 +224,12 @@ func verdicts(o *options, stdout, stderr io.Writer) (*watcher, int, error) {
 		defer annotate(rest, all, checkout())
 	}
 	switch {
+	case len(all) == 0 && code != 0: // which was told above
+		return w, code, nil
 	case len(all) == 0:
 		fmt.Fprintf(stderr, "verdicts: nothing was judged: no test that matches %s in %v ran the suite\n",
 			o.run, o.packages)
-		return w, max(1, code), nil
+		return w, 1, nil
 	case !o.json:
 		fmt.Fprintf(stdout, "\n%s\n%s\n", w.screen.wrap(summary(all), "    "), w.screen.wrap(orders(all), "    "))
 	}
@@ -233,12 +247,16 @@ const weave = "github.com/escapement-go/escapement/synctestcompat/interleave/wea
 
 // judge runs go test and watches it. It returns the exit code of go test.
 func judge(o *options, w *watcher, stderr io.Writer) (int, error) {
-	command := []string{"test"}
+	command := []string{"go", "test"}
 	if o.interleave {
-		command = append([]string{"run", weave}, o.with...)
+		command = append([]string{filepath.Join(w.folder, "weave.exe")}, o.with...)
+		build := exec.Command("go", "build", "-o", command[0], weave) // go run would say how it exits
+		if build.Stderr = stderr; build.Run() != nil {
+			return 1, nil
+		}
 	}
-	args := slices.Concat(command, []string{"-json", "-run", o.run}, o.passed, o.packages)
-	cmd := exec.Command("go", args...)
+	args := slices.Concat(command[1:], []string{"-json", "-run", o.run}, o.passed, o.packages)
+	cmd := exec.Command(command[0], args...)
 	cmd.Env = append(os.Environ(), "ESCAPEMENT_REPORT="+w.folder)
 	cmd.Stderr = stderr
 	out, err := cmd.StdoutPipe()
@@ -271,7 +289,9 @@ func judge(o *options, w *watcher, stderr io.Writer) (int, error) {
 	err = cmd.Wait()
 	w.finish()
 	var exit *exec.ExitError
-	if errors.As(err, &exit) {
+	if errors.As(err, &exit) && o.interleave {
+		return 1, nil // weave exits with 2 where go test does with 1
+	} else if exit != nil {
 		return max(1, exit.ExitCode()), nil
 	}
 	return 0, err

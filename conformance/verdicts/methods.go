@@ -145,6 +145,7 @@ func (a *adapter) call(o operation, sig *types.Signature, fn string, waits bool)
 	// Other operations of events are those of all keys, or of none.
 	a.anyKey = map[bool]string{true: "1"}[o.field == "Call" || a.c.pkg == "limitertest"]
 	a.numbers = len(slices.DeleteFunc(kindsOf(sig.Params()), func(k kind) bool { return k != count }))
+	a.text = a.textOf(sig)
 	for i := range sig.Params().Len() {
 		if variadic(sig, i) {
 			args = append(args, a.spread(sig, i, &left)...)
@@ -177,6 +178,9 @@ func (a *adapter) call(o operation, sig *types.Signature, fn string, waits bool)
 	if waits {
 		body, same = "go "+body, false
 	}
+	if body != "" {
+		a.dropped(o, left, fn)
+	}
 	switch {
 	case body == "":
 		return ""
@@ -187,6 +191,23 @@ func (a *adapter) call(o operation, sig *types.Signature, fn string, waits bool)
 		return fn
 	}
 	return fmt.Sprintf("func(%s)%s { %s%s }", strings.Join(have, ", "), a.returns(o), a.guard(o, sig), body)
+}
+
+// textOf is the parameter that carries the number of an event as a text, nil if there is none: the last that is no key.
+func (a *adapter) textOf(sig *types.Signature) (text *types.Var) {
+	for v := range sig.Params().Variables() {
+		if a.carried != nil && kindOf(a.carried) == ident && kindOf(v.Type()) == ident && !keys.MatchString(v.Name()) {
+			text = v
+		}
+	}
+	return text
+}
+
+// dropped asks for what becomes of the number of an event, where an operation has one and a function none.
+func (a *adapter) dropped(o operation, left needs, fn string) {
+	if slices.Contains(left, payload) && a.carried != nil {
+		a.ask("say in " + o.field + " how " + fn + " gets the number of an event; until then payloads are not judged")
+	}
 }
 
 // spread is the event for a parameter that takes any number of them.
@@ -256,7 +277,7 @@ func (a *adapter) argument(v *types.Var, left *needs) string {
 		return a.number(v, left)
 	case k == context:
 		return a.use("context", "context") + ".Background()"
-	case isAny(t) && left.take(payload):
+	case (isAny(t) || v == a.text) && left.take(payload):
 		return a.payload(t)
 	case k == duration:
 		return a.patience(t)
@@ -336,8 +357,12 @@ func fits(o operation, sig *types.Signature) bool {
 
 // payload is the number of an event as a type.
 func (a *adapter) payload(t types.Type) string {
-	if isAny(t) || types.Identical(t, types.Typ[types.Int]) {
+	switch {
+	case isAny(t) || types.Identical(t, types.Typ[types.Int]):
 		return "v"
+	case kindOf(t) == ident:
+		a.use("strconv", "strconv")
+		return a.converted(t, "strconv.Itoa(v)")
 	}
 	return types.TypeString(t, a.qualifier) + "(v)"
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	_ "embed"
 	"fmt"
 	"html/template"
@@ -52,11 +53,12 @@ type cellView struct{ Text, Class, Href string }
 
 // impl is an implementation below the table.
 type impl struct {
-	ID, Name, Time, Package, Test, Partial, Summary, Next string
-	Traits                                                []string
-	Findings                                              []finding
-	Passed                                                []passed
-	Skipped                                               []skippedView
+	ID, Name, Time, Package, Test, Partial, Summary, Effort, Next string
+
+	Traits   []string
+	Findings []finding
+	Passed   []passed
+	Skipped  []skippedView
 }
 
 // finding is a rule that was broken, or that could not be judged.
@@ -76,9 +78,8 @@ type alsoBroken struct{ ID, Rule, Headline, Law, Replay string }
 
 // passed is a rule that held.
 type passed struct {
-	Rule, Law, Note, Example string
-	Judged                   int
-	Drawing                  template.HTML
+	Rule, Law, Note, Example, Judged string
+	Drawing                          template.HTML
 }
 
 // skippedView is a reason to skip rules.
@@ -233,18 +234,25 @@ func newCell(r *report, rule string, in impl) cellView {
 	return c
 }
 
+// proofs are what subtests prove that are no rules.
+var proofs = map[string]string{"CANARY": "Time comes from where the test says.", "TRAITS": "Each choice is declared."}
+
 // newImpl is the part of the page on an implementation; where there are few, each rule that holds is drawn, too.
 func newImpl(r *report, few bool, ids *slugs) impl {
 	in := impl{
 		ID: ids.of(r.Contract, r.Name, r.Time), Name: r.Name, Time: r.Time, Package: r.Package, Test: r.Test,
 		Partial: r.Partial, Summary: counted(&r.Report), Traits: r.Traits, Next: whatNext(r),
+		Effort: number(r.Schedules, "schedule") + ", " + number(r.Runs, "run"),
 	}
 	in.Findings = findings(in.ID, r, ids)
 	for _, v := range r.Verdicts {
 		if v.Status != conformance.Pass {
 			continue
 		}
-		p := passed{Rule: v.Rule, Law: v.Law, Note: v.Reason, Judged: v.Judged, Example: v.Example}
+		p := passed{Rule: v.Rule, Law: cmp.Or(v.Law, proofs[v.Rule]), Note: v.Reason, Example: v.Example}
+		if v.Judged > 0 {
+			p.Judged = number(v.Judged, "run")
+		}
 		if few && v.Picture != nil {
 			p.Drawing = drawn(v, ids.of(in.ID, v.Rule, "held"))
 		}
@@ -309,10 +317,10 @@ func newDecision(owner string, d conformance.Decision, ids *slugs) finding {
 	if d.Value == "" {
 		v.Reason = "no value explains what was seen"
 	} else {
-		v.Reason = d.Value + ", only if your documentation says so"
+		v.Reason = d.Value + ", only if your documentation says so. Otherwise this is a mistake"
 	}
 	if d.Headline != "" {
-		v.Reason += "; " + d.Rule + ": " + d.Headline
+		v.Reason += ": " + d.Rule + ": " + d.Headline
 	}
 	f := newFinding(owner, v, ids)
 	f.Word, f.Open, f.frees, f.Why = "a decision", true, d.Frees, ""

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"go/format"
 	"go/token"
@@ -13,10 +14,11 @@ import (
 
 // test is the name of the test.
 func (a *adapter) test() string {
+	name := "TestConformance"
 	if token.IsExported(a.name) {
-		return "TestConformance_" + a.name
+		name += "_" + a.name
 	}
-	return "TestConformance"
+	return cmp.Or(a.testName, name)
 }
 
 // source is the text of the test.

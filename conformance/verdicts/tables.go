@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"io"
-	"path/filepath"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -41,8 +40,16 @@ func printAll(w io.Writer, all []*report, o *options, s screen) {
 	for _, r := range all {
 		printFailures(w, r, s)
 	}
-	if o.verbose || len(all) == 1 {
+	if o.verbose {
 		printSkipped(w, all, s.columnsOr(plainWidth))
+		return
+	}
+	skipped := 0
+	for _, r := range all {
+		skipped += r.Count(conformance.Skip)
+	}
+	if skipped > 0 {
+		fmt.Fprintf(w, "\nskipped: %s; verdicts -v says which, and why\n", number(skipped, "rule"))
 	}
 }
 
@@ -217,15 +224,11 @@ func whatNext(r *report) string {
 	if len(r.Decisions) == 0 {
 		return ""
 	}
-	where := "the test"
-	if r.File != "" {
-		where = filepath.Base(r.File)
-	}
 	paste := ""
-	if v, _ := r.Verdict("TRAITS"); toPaste(v) != "" {
-		paste = fmt.Sprintf("paste the traits into %s, as verdicts init -write-traits does; then ", where)
+	if v, _ := r.Verdict("TRAITS"); toPaste(v) != "" && r.File != "" {
+		paste = fmt.Sprintf("go tool verdicts init -write-traits %s inserts the traits; then ", nearby(r.File))
 	}
-	return "next: " + paste + "for each decision uncomment there the value that your documentation says, " +
+	return "next: " + paste + "for each decision uncomment the value that your documentation says, " +
 		"or mend the code; run again"
 }
 

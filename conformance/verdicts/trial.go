@@ -2,9 +2,15 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"go/types"
 	"io"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -18,6 +24,8 @@ type trial struct {
 	all          []*adapter
 	o            *initOptions
 	taken        int      // of all
+	changed      bool     // its traits were written
+	paged        string   // what became of the page; empty if there is none
 	broke        []string // what each that was tried breaks, in words; nil if nothing was run
 
 	text bytes.Buffer // what the run of the one that is taken prints
@@ -70,36 +78,130 @@ func (t *trial) try(a *adapter, stderr io.Writer) (*judged, error) {
 // finish writes the traits and the page, if that is asked for.
 func (t *trial) finish(j *judged, tests string, stderr io.Writer) error {
 	if t.o.writeTraits {
-		if err := writeTraits(t.file, j.reports); err != nil {
+		var err error
+		if t.changed, err = writeTraits(t.file, j.reports); err != nil {
 			return err
 		}
-		var err error
-		if j, err = t.judge(tests, stderr); err != nil {
-			return err
+		if t.changed {
+			if j, err = t.judge(tests, stderr); err != nil {
+				return err
+			}
 		}
 	}
 	t.text = j.text
 	if t.o.html == "" {
 		return nil
 	}
+	_, err := os.Stat(t.o.html)
+	t.paged = map[bool]string{true: "replaced", false: "wrote"}[err == nil]
 	return writePage(t.o.html, "Verdicts", ordered(j.reports))
 }
 
-// again runs the tests of a file that is there, and writes their traits.
+// again runs the tests of a file that is there, those of what was asked for if something was, and writes their traits.
 func (t *trial) again(stdout, stderr io.Writer) error {
-	tests, err := testsIn(t.file)
+	tests, err := t.tests()
 	if err != nil {
 		return err
 	}
-	j, err := t.judge(tests, stderr)
+	pattern := "^(" + strings.Join(tests, "|") + ")$"
+	j, err := t.judge(pattern, stderr)
+	if err == nil && len(j.reports) == 0 {
+		err = fmt.Errorf("%s has no traits to write: nothing was judged\n%s", t.file, &j.text)
+	}
 	if err != nil {
 		return err
 	}
-	if err := t.finish(j, tests, stderr); err != nil {
+	if err := t.finish(j, pattern, stderr); err != nil {
 		return err
 	}
-	fmt.Fprintf(stdout, "wrote the traits into %s\n\nIt was run again. The result:\n\n%s", t.file, &t.text)
+	said := "nothing to write into %s: each trait is declared or waits for a decision\n"
+	if t.changed {
+		said = "wrote the traits into %s\n"
+	}
+	fmt.Fprintf(stdout, said, t.file)
+	t.tellPage(stdout)
+	fmt.Fprintf(stdout, "\nIt was run again. The result:\n\n%s", &t.text)
 	return nil
+}
+
+// tests are those of the file that make what was asked for: all, if nothing was.
+func (t *trial) tests() (names []string, err error) {
+	f, err := parser.ParseFile(token.NewFileSet(), t.file, nil, parser.SkipObjectResolution)
+	if err != nil {
+		return nil, err
+	}
+	var others []string
+	for _, fn := range testsIn(f) {
+		own, foreign := t.makes(fn)
+		if !own && len(foreign) > 0 {
+			others = append(others, foreign...)
+			continue
+		}
+		names = append(names, fn.Name.Name)
+	}
+	switch {
+	case len(t.all) == 0 && len(names) == 0:
+		return nil, fmt.Errorf("%s has no test", t.file)
+	case len(t.all) == 0:
+		return names, nil
+	case len(names) == 0 && len(others) == 0:
+		others = []string{"nothing"}
+	case len(names) > 0 && t.o.writeTraits:
+		return names, nil
+	case len(names) > 0:
+		return nil, fmt.Errorf("%s exists and tests %s: -write-traits inserts its traits, -o %s writes another file",
+			t.file, t.all[0].name, t.another())
+	}
+	return nil, fmt.Errorf("%s exists and tests %s, not %s: use -o %s",
+		t.file, enumerated(others), t.all[0].name, t.another())
+}
+
+// makes are the constructors that a test mentions: whether one is of what was asked for, and the others.
+func (t *trial) makes(test ast.Node) (own bool, others []string) {
+	if len(t.all) == 0 {
+		return true, nil
+	}
+	a := t.all[0]
+	for _, name := range a.pkg.types.Scope().Names() {
+		isMaker := func(m *types.Func) bool { return m.Name() == name }
+		switch {
+		case !mentions(test, name):
+		case name == a.name, slices.ContainsFunc(a.makers, isMaker):
+			own = true
+		case strings.HasPrefix(name, "New"):
+			others = append(others, name)
+		}
+	}
+	return own, others
+}
+
+// another is a file for what was asked for, beside the one that is there.
+func (t *trial) another() string {
+	name := strings.ToLower(strings.TrimPrefix(t.all[0].name, "New"))
+	name = cmp.Or(name, t.all[0].pkg.Name) + "_conformance_test.go"
+	return nearby(filepath.Join(filepath.Dir(t.file), name))
+}
+
+// nearby is a path from the current folder, if it is in there.
+func nearby(path string) string {
+	here, err := filepath.Abs(".")
+	if err != nil {
+		return path
+	}
+	if rel, err := filepath.Rel(here, path); err == nil && filepath.IsLocal(rel) {
+		return rel
+	}
+	return path
+}
+
+// rename gives the tests names that no other of the folder has.
+func (t *trial) rename() {
+	there := texts(filepath.Join(t.folder, "*_test.go"))
+	for _, a := range t.all {
+		for n, name := 2, a.test(); strings.Contains(there, "func "+a.test()+"("); n++ {
+			a.testName = fmt.Sprintf("%s_%d", name, n)
+		}
+	}
 }
 
 // judged is what came of a run.
@@ -151,12 +253,17 @@ func inOne(rules []string) string {
 	return enumerated(rules)
 }
 
+// tellPage says what the page shows.
+func (t *trial) tellPage(out io.Writer) {
+	if t.paged != "" {
+		fmt.Fprintf(out, "%s %s: this run; go tool verdicts -html %[2]s ./... shows all tests\n", t.paged, t.o.html)
+	}
+}
+
 // tell says what was written, and what came of it.
 func (t *trial) tell(out io.Writer) {
 	fmt.Fprintf(out, "wrote %s\n", t.file)
-	if t.o.html != "" {
-		fmt.Fprintf(out, "wrote %s\n", t.o.html)
-	}
+	t.tellPage(out)
 	for _, s := range t.all[t.taken].assumed {
 		fmt.Fprintf(out, "assumed: %s\n", s)
 	}

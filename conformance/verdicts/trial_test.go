@@ -52,16 +52,27 @@ func TestInit_tries(t *testing.T) {
 		if err := os.Remove(filepath.Join(dir, "conformance_test.go")); err != nil {
 			t.Fatal(err)
 		}
-		run([]string{"init", "-contract", "throttletest", ".NewDoomed"}, &out, &failed)
+		code := run([]string{"init", "-contract", "throttletest", ".NewDoomed"}, &out, &failed)
+		if code != 0 { // it was written, whatever became of the run
+			t.Errorf("init ends with %d: %s", code, &failed)
+		}
 		if test := read(t, dir, "conformance_test.go"); strings.Contains(test, "panic(") {
 			t.Errorf("it refuses what it is made with:\n%s", test)
 		}
 	})
 	t.Run("a second type", func(t *testing.T) {
 		failed.Reset()
-		code := run([]string{"init", ".NewRing"}, &out, &failed)
-		if code == 0 || !strings.Contains(failed.String(), "-o") {
-			t.Errorf("init over a file that is there ends with %d: %s", code, &failed)
+		code, before := 0, read(t, dir, "conformance_test.go")
+		for _, args := range [][]string{{"init", ".NewRing"}, {"init", "-write-traits", ".NewRing"}} {
+			failed.Reset()
+			code = run(args, &out, &failed)
+			want := "tests NewDoomed, not NewRing: use -o ring_conformance_test.go"
+			if code != 1 || !strings.Contains(failed.String(), want) {
+				t.Errorf("%v over the test of another ends with %d: %s", args, code, &failed)
+			}
+		}
+		if read(t, dir, "conformance_test.go") != before {
+			t.Error("the test of another was written")
 		}
 		for range 2 { // the second time it is there, beside the test of another file
 			code = run([]string{"init", "-write-traits", "-o", "ring_test.go", ".NewRing"}, &out, &failed)
@@ -71,6 +82,15 @@ func TestInit_tries(t *testing.T) {
 		}
 		if test := read(t, dir, "ring_test.go"); !strings.Contains(test, "Traits: quotatest.Traits{") {
 			t.Errorf("it has no traits:\n%s", test)
+		}
+		out.Reset()
+		if code = run([]string{"init", "-write-traits", "ring_test.go"}, &out, &failed); code != 0 ||
+			!strings.HasPrefix(out.String(), "nothing to write into ring_test.go") {
+			t.Errorf("init of a file that has its traits ends with %d: %s%s", code, &out, &failed)
+		}
+		run([]string{"init", "-o", "other_test.go", ".NewRing"}, &out, &failed)
+		if test := read(t, dir, "other_test.go"); !strings.Contains(test, "func TestConformance_NewRing_2(") {
+			t.Errorf("its name is taken:\n%s", test)
 		}
 	})
 	if page := read(t, dir, "page.html"); !strings.Contains(page, "example.com/kept NewRing") {
@@ -163,7 +183,7 @@ func TestInit_next(t *testing.T) {
 
 // Comments that a literal has stay when it is written again.
 func TestCommentedAs(t *testing.T) {
-	const older = "Traits: x.Traits{\n\tTie:   x.FireFirst, // observed: it fires\n\t\tFull: true,\n\t}"
+	const older = "Traits: x.Traits{\n\tTie:   x.FireFirst,   // observed: it fires\n\t\tFull: true,\n\t}"
 	got := commentedAs("Traits: x.Traits{\n\tTie: x.FireFirst,\n\tFull: true,\n\tWait: x.Zero, // new\n},", older)
 	want := "Traits: x.Traits{\n\tTie: x.FireFirst, // observed: it fires\n\tFull: true,\n\tWait: x.Zero, // new\n},"
 	if got != want {

@@ -153,3 +153,49 @@ func NewLicence(slots int) *Licence { return &Licence{} }
 
 func (*Licence) Acquire(ctx context.Context) (func(), error) { return nil, nil }
 func (*Licence) TryAcquire() (func(), bool)                  { return nil, true }
+
+// TextDebouncer has texts as events.
+type TextDebouncer struct{}
+
+// NewTextDebouncer hands the newest text over.
+func NewTextDebouncer(wait time.Duration, f func(string)) *TextDebouncer { return &TextDebouncer{} }
+
+func (*TextDebouncer) Trigger(text string) {}
+
+// KeyTextDebouncer has keys that are texts.
+type KeyTextDebouncer struct{}
+
+// NewKeyTextDebouncer says whose wait is over.
+func NewKeyTextDebouncer(wait time.Duration, f func(string)) *KeyTextDebouncer { return nil }
+
+func (*KeyTextDebouncer) Trigger(key string) {}
+
+// Topic is a text.
+type Topic string
+
+// TopicBatcher gathers topics.
+type TopicBatcher struct{}
+
+// NewTopicBatcher hands them over.
+func NewTopicBatcher(size int, delay time.Duration, f func([]Topic)) *TopicBatcher { return nil }
+
+func (*TopicBatcher) Add(t Topic) {}
+
+// Mail is what carries no number.
+type Mail struct{ Text string }
+
+// MailDebouncer hands mail over.
+type MailDebouncer struct{}
+
+// NewMailDebouncer hands the newest over.
+func NewMailDebouncer(wait time.Duration, f func(Mail)) *MailDebouncer { return nil }
+
+func (*MailDebouncer) Trigger() {}
+
+// WideDebouncer has wide numbers.
+type WideDebouncer struct{}
+
+// NewWideDebouncer hands the newest over.
+func NewWideDebouncer(wait time.Duration, f func(string, ...int64)) *WideDebouncer { return nil }
+
+func (*WideDebouncer) Trigger(id string, v int64) {}
