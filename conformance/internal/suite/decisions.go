@@ -203,7 +203,8 @@ func (e *engine[T, E]) declareFor(d declaration[T, E]) (back func()) {
 func (e *engine[T, E]) freed(with, without declaration[T, E]) (ids []string) {
 	for i := range e.rules {
 		r := &e.rules[i]
-		here, gone := e.skip(r, with.traits, with.choices).why == "", e.skip(r, without.traits, without.choices).why != ""
+		here := e.skip(r, with.traits, with.choices).why == ""
+		gone := e.skip(r, without.traits, without.choices).why != ""
 		if here && gone && !slices.Contains(ids, r.ID) { // one may judge traces, another of its name runs of its own
 			ids = append(ids, r.ID)
 		}
