@@ -33,11 +33,14 @@ func (s *state) law(w *ways, id string, holds bool, words func() (want, because 
 // missing judges a batch that should have been handed over, and was not.
 func (s *state) missing(b batch, w *ways) bool {
 	return s.law(w, s.whyMissing(b), false, func() (want, because string) {
-		when := "was never handed over"
+		got, when, wanted := b.items, "was never handed over", "it"
 		if i, ok := s.first[b.items[0]]; ok {
-			when = "was handed over at " + timeline.Duration(s.rec.Fires[i].Began.At)
+			f := s.rec.Fires[i]
+			if got, when = f.Values, "was handed over at "+timeline.Duration(f.Began.At); !slices.Equal(got, b.items) {
+				wanted = batchMark(b.items)
+			}
 		}
-		want = fmt.Sprintf("batch %s %s, want it at %s", batchMark(b.items), when, timeline.Duration(s.at))
+		want = fmt.Sprintf("batch %s %s, want %s at %s", batchMark(got), when, wanted, timeline.Duration(s.at))
 		return want, s.because(b)
 	})
 }

@@ -9,7 +9,7 @@
 // request is rejected. A model may list them as slips, which are followed only if a trace breaks a law. The
 // explanation of such a trace is the smallest set of laws that, broken, make everything that was seen
 // possible: of several the one that is broken least often, and then the one that was broken first, as it explains
-// the most.
+// the most; where steps race, and no slip explains it, the one that was broken last.
 //
 // The package knows no contract. That operations overlap, and that decisions are seen some time after they were made,
 // is up to the model: Free puts in every order what may happen in any between two points at which all has settled.
@@ -89,14 +89,15 @@ type guards struct {
 
 // way is a state and how it was reached.
 type way[S any] struct {
-	state  S
-	marks  *mark // the newest first
-	laws   uint64
-	judged uint64 // guards that were asked on the way
-	marked int    // how often a law was broken
-	first  int    // the group in which a law was first broken
-	open   string // why nothing is judged any more
-	gone   bool   // another way to the same state is as good
+	state   S
+	marks   *mark // the newest first
+	laws    uint64
+	judged  uint64 // guards that were asked on the way
+	marked  int    // how often a law was broken
+	first   int    // the group in which a law was first broken
+	slipped bool   // a law was broken by a slip
+	open    string // why nothing is judged any more
+	gone    bool   // another way to the same state is as good
 }
 
 // mark is a law that was broken on a way.
@@ -132,6 +133,7 @@ func (w *Ways[S]) Slip(id, because string, args ...any) bool {
 		w.next = w.from
 		return false
 	}
+	w.next.slipped = true
 	return w.mark(w.bit(id), id, "", because, args)
 }
 
