@@ -337,8 +337,11 @@ func (x *exam) cap() *suite.Violation {
 		}
 		rate := x.Schedule.Config.Rate
 		if paid > plus(burst, x.traits.lump(rate)+x.traits.meanwhile(rate, 1)) {
-			return x.broken(at, fmt.Sprintf("the burst is %d, and the limiter had been idle since %s",
-				burst, timeline.Duration(max(0, from))),
+			because := fmt.Sprintf("the burst is %d", burst)
+			if from >= 0 {
+				because += ", and the limiter had been idle since " + timeline.Duration(from)
+			}
+			return x.broken(at, because,
 				"%d tokens were granted at the instant %s, want %d at the most", sum, timeline.Duration(at), burst)
 		}
 	}

@@ -149,7 +149,24 @@ func (e *engine[T, E]) decide() (all []*decision[T, E]) {
 		}
 		all = append(all, d)
 	}
+	for _, d := range all {
+		if slices.ContainsFunc(all, func(o *decision[T, E]) bool { return e.clashes(o, d) }) {
+			d.value, d.clash = d.seen, nil
+		}
+	}
 	return all
+}
+
+// clashes reports whether what the value of a decision does not explain is a matter of another one, whose values do not
+// explain it either: its rule is in force only with that.
+func (e *engine[T, E]) clashes(with, d *decision[T, E]) bool {
+	if with.value != 0 || d.value != 0 || with.clash == nil || d.clash == nil || with.clash.rule != d.clash.rule {
+		return false
+	}
+	rests := func(o *decision[T, E]) bool {
+		return slices.Contains(e.freed(e.with(o.Name, o.strict()), e.with(o.Name, 0)), d.clash.rule.ID)
+	}
+	return rests(with) && !rests(d)
 }
 
 // refutes looks for what refutes a declaration on schedules, or by rules, that wait for one of its choices: these are

@@ -67,7 +67,9 @@ func (u *undeclared) reason() string {
 	var why, names []string
 	const named = 3
 	switch n := len(u.pasted); {
-	case n > named || n == 0 && len(u.open) > 0:
+	case n > named:
+		why = append(why, fmt.Sprintf("%d choices are undeclared", n))
+	case n == 0 && len(u.open) > 0:
 		why = append(why, "undeclared")
 	case n > 0:
 		why = append(why, "undeclared: "+strings.Join(u.pasted, ", "))
