@@ -422,7 +422,7 @@ func (e *engine[T, E]) close(r *conformance.Report, took time.Duration) {
 			e.T.Logf("conformance: %s", why)
 		}
 	}
-	if cause, also := telling(r, e.rank); len(also) > 0 {
+	if cause, also := telling(r, e.rank); len(also) > 0 && !e.replayed {
 		e.T.Logf("conformance: begin with %s; also broken: %s", cause, strings.Join(also, ", "))
 	}
 	if why := e.missing(); why != "" && !e.T.Failed() {
