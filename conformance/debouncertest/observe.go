@@ -219,8 +219,12 @@ func (o observer) stopBarrier() int {
 	if !o.Accepts(verb.Stop) || o.traits.StopPending != StopDrops || o.noTrailing() {
 		return 0
 	}
-	seen := o.tried("wait=100ms | call 1 @0 | stop @100ms~", inside.OrderHeld)
-	late := suite.Share(seen, func(rec *suite.Recording) bool { return firedBehind(rec, 1) }) >= suite.Chance
+	late := false
+	for _, order := range []inside.Order{inside.OrderHeld, inside.OrderReceived} {
+		seen := o.tried("wait=100ms | call 1 @0 | stop @100ms~", order)
+		behind := func(rec *suite.Recording) bool { return firedBehind(rec, 1) }
+		late = late || suite.Share(seen, behind) >= suite.Chance
+	}
 	if !late && o.traits.Overlap == Serial && o.slow() == "" {
 		rec := o.settled("wait=100ms busy=250ms | call 1 @0 | call 2 @120ms | stop @230ms")
 		late = rec != nil && slices.ContainsFunc(rec.Fires, func(f conformance.Fire) bool {

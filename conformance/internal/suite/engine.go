@@ -277,7 +277,6 @@ func (e *engine[T, E]) evaluate() *conformance.Report {
 	}
 	e.lab.last.does(TRAITS, "what is undeclared is observed")
 	e.adopt()
-	e.lab.leaving, e.lab.leaks = nil, false // what is observed may be what must not be done
 	e.lab.last.does("", "")
 	e.checkKnown()
 	if e.inexact != "" && !e.Bubble && e.Time != conformance.Explicit && !e.profile.Spares {

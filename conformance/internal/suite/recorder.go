@@ -33,6 +33,7 @@ type Recorder struct {
 	rec    Recording
 	seq    int
 	closed bool // what comes after the end is not recorded
+	late   int  // so many operations began before the end: that what was made is released ends none of them
 }
 
 // Locked calls f with what is recorded so far, while nothing else is recorded.
@@ -76,7 +77,7 @@ func (r *Recorder) Do(s conformance.Step, inside bool, call func(d *conformance.
 
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.closed {
+	if r.closed || i < r.late {
 		return
 	}
 	done := &r.rec.Done[i]

@@ -312,6 +312,7 @@ func (s *Stage) End(at, matters time.Duration, release func()) {
 	if !s.Rec.closed {
 		s.Rec.rec.End = at
 		s.Rec.closed = !s.Look
+		s.Rec.late = len(s.Rec.rec.Done)
 	}
 	s.Rec.mu.Unlock()
 	release()

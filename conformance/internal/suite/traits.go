@@ -228,6 +228,10 @@ func (e *engine[T, E]) settle() (all []settled, seen *T) {
 // adopt goes on as if what is undeclared, and is not to be decided, had been declared as it was observed. On the replay
 // of a decision the strict value is assumed, so that the schedule shows what refutes it.
 func (e *engine[T, E]) adopt() {
+	defer func() { // what is observed may be what must not be done, and is shown by the replay of a decision
+		e.lab.leaving, e.lab.leaks = nil, false
+		e.cannotReenter = e.cannotReenter && !e.replayed
+	}()
 	if !e.undeclared && !slices.ContainsFunc(e.choices, Choice.left) {
 		return
 	}
