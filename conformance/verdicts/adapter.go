@@ -37,6 +37,8 @@ type adapter struct {
 	started  bool              // Start is taken
 	edge     string            // the line that refuses to be made without the edge that cannot be chosen
 	batched  bool              // its callback gets all events of a burst
+	several  bool              // it takes more than one at once
+	streams  bool              // it is made with a channel, and returns one
 
 	wireless bool       // it has no operation that it must have
 	indirect bool       // the constructor returns a pointer to an interface
@@ -192,10 +194,10 @@ func (a *adapter) needDurations() bool {
 func (a *adapter) bound() {
 	text := strings.Join(a.lines, "\n")
 	if a.c.pkg == "limitertest" && a.maker != nil && !strings.Contains(text, "cfg.Burst") {
-		most := map[bool]string{true: "1", false: "cfg.Rate.Events"}[a.decision() == nil && !a.set["AllowN"]]
+		single := a.decision() == nil && !a.set["AllowN"] || strings.Contains(text, "cfg.Rate.Interval()")
+		most := map[bool]string{true: "1", false: "cfg.Rate.Events"}[single]
 		a.refuse(noBurst[len("if "):]+most, "that is taken to be its burst, as it gets none")
 	}
-	documented := strings.ToLower(strings.Join(unbounded.FindAllString(a.comments(), -1), " "))
 	for _, field := range a.c.bounds {
 		refusal := "if " + field + " == 0 {\npanic(\"0 may be its default: this can go if it is no bound\")\n}"
 		if !strings.Contains(text, field) {
@@ -203,15 +205,23 @@ func (a *adapter) bound() {
 			if field == a.c.durations[0] {
 				a.lack("set its %s: without it nothing is judged", strings.TrimPrefix(field, "cfg."))
 			}
-		} else if strings.Contains(documented, strings.ToLower(strings.TrimPrefix(field, "cfg."))) {
+		} else if a.noBound(strings.TrimPrefix(field, "cfg.")) {
 			continue
 		}
 		a.lines = append([]string{refusal}, a.lines...)
 	}
 }
 
+// noBound reports whether a comment says that a parameter of 0 is no bound. Names of one letter are in any comment.
+func (a *adapter) noBound(parameter string) bool {
+	return len(parameter) > 1 && slices.ContainsFunc(unbounded.FindAllString(a.comments(), -1), func(said string) bool {
+		return strings.Contains(strings.ToLower(said), strings.ToLower(parameter))
+	})
+}
+
 // unbounded is what comments say of parameters whose 0 is no bound.
-var unbounded = regexp.MustCompile(`(?i)[^.]*\b(0|zero)\b[^.]{0,40}\b(no (bound|limit)|unbounded|unlimited)\b`)
+var unbounded = regexp.MustCompile(`(?i)[^.]*\b(0|zero)\b[^.]{0,40}` +
+	`\b(no (bound|limit|maximum)|none|unbounded|unlimited|infinite|disable[ds]?)\b`)
 
 // declare is a trait that signatures tell.
 func (a *adapter) declare(trait, value string) { a.traits[trait] = value }
@@ -296,7 +306,7 @@ var reserved = map[string]string{
 	"testing": "testing", "time": "time", "context": "context", "http": "net/http", "httptest": "net/http/httptest",
 	"strconv": "strconv", "errors": "errors", "clockwork": clockwork, "handle": "-", "ticker": "-",
 	"x": "-", "t": "-", "p": "-", "period": "-", "ok": "-", "all": "-", "opts": "-", "clock": "-", "v": "-", "r": "-",
-	"err": "-", "cfg": "-", "env": "-", "n": "-", "ctx": "-", "key": "-", "run": "-", "at": "-",
+	"err": "-", "cfg": "-", "env": "-", "n": "-", "ctx": "-", "key": "-", "run": "-", "at": "-", "in": "-", "turn": "-",
 	"newest": "-", "item": "-", "control": "-", "stop": "-", "cmp": "cmp", "math": "math",
 }
 

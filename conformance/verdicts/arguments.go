@@ -112,10 +112,13 @@ func (a *adapter) giver(sig *types.Signature) *giver {
 	case a.kind == "GCRA" && rated:
 		g.take("cfg.Limit")
 	case a.c.pkg != "limitertest" || rated:
-	case single && (slices.ContainsFunc(numbers, bursts.MatchString) || a.isInterval(spans[0])):
+	case sig == a.sig && len(spans) == 1 && !a.given(count), // and no burst
+		single && (slices.ContainsFunc(numbers, bursts.MatchString) || a.isInterval(spans[0])):
 		g.durations = []string{"cfg.Rate.Interval()"} // one token in each interval
 		a.useTime("time.Microsecond")
-		a.refuse("!cfg.Rate.Exact() && cfg.Rate.Interval() < time.Microsecond", "its interval is rounded too much")
+		a.refuse("cfg.Rate.Events == 0", "a rate of 0 has no interval") // that of an infinite rate is 0
+		a.refuse("cfg.Rate.Events > 0 && !cfg.Rate.Exact() && cfg.Rate.Interval() < time.Microsecond",
+			"its interval is rounded too much")
 	case single: // that many at once, and again when the period is over
 		g.durations = []string{"period"}
 		if !wholes.MatchString(spans[0]) && !periods.MatchString(a.comments()) {
@@ -162,7 +165,7 @@ func (g *giver) keyed(sig *types.Signature) []string {
 }
 
 // wellNamed is an argument that its name tells. Who may choose one edge has the other in any case.
-func (g *giver) wellNamed(w wellKnown, t types.Type) string {
+func (g *giver) wellNamed(w wellKnown, name string, t types.Type) string {
 	g.take(w.expr)
 	if a := g.a; w.kind == boolean && a.edge != "" {
 		a.lines = slices.DeleteFunc(a.lines, func(line string) bool { return line == a.edge })
@@ -172,20 +175,21 @@ func (g *giver) wellNamed(w wellKnown, t types.Type) string {
 		a.refuse(other, "it has this edge in any case")
 		a.edge = a.lines[len(a.lines)-1]
 	}
-	return g.a.converted(t, g.ifAny(w.expr))
+	return g.a.converted(t, g.ifAny(name, w.expr))
 }
 
-// ifAny is an argument that must be there although its trait may not be declared: 0 then stands for no bound.
-func (g *giver) ifAny(expr string) string {
+// ifAny is an argument that must be there although its trait may not be declared. Unless a comment says that 0 is no
+// bound, it then gets a longer one than any that matters, which can still be added to instants.
+func (g *giver) ifAny(name, expr string) string {
 	trait := g.a.c.optional[expr]
 	if trait != "" {
 		g.a.ask("declare " + trait + "; without it, it is tried only while other traits are undeclared")
 	}
-	if trait == "" || !g.needed {
+	if trait == "" || !g.needed || g.a.noBound(name) {
 		return expr
 	}
 	g.a.use("cmp", "cmp")
-	return "cmp.Or(" + expr + ", 1_000_000*time.Hour)"
+	return "cmp.Or(" + expr + ", max(" + g.a.c.durations[0] + ", 1_000_000*time.Hour))"
 }
 
 // isBound reports whether a duration is for how long something may last at the most, and not what a contract is about.
@@ -224,7 +228,7 @@ func (g *giver) simple(name string, t types.Type) string {
 	k := kindOf(t)
 	for _, w := range slices.Concat(g.a.c.named, wellNamed) {
 		if w.kind == k && w.names.MatchString(name) {
-			return g.wellNamed(w, t)
+			return g.wellNamed(w, name, t)
 		}
 	}
 	switch k {
@@ -233,7 +237,7 @@ func (g *giver) simple(name string, t types.Type) string {
 			g.a.note("%s is 0: say what it bounds", name)
 			return g.a.converted(t, "0")
 		}
-		return g.a.converted(t, g.ifAny(next(&g.durations, "0")))
+		return g.a.converted(t, g.ifAny(name, next(&g.durations, "0")))
 	case count:
 		if r := g.a.c.perSecond; r.expr != "" && g.timeless && perSecond.MatchString(name) {
 			g.a.refuse(r.unless, "it is made with a rate per second")
@@ -283,6 +287,9 @@ func (a *adapter) refuse(condition, why string) {
 
 // special is the argument for a parameter of another kind, "" if it cannot be told.
 func (a *adapter) special(t types.Type) string {
+	if expr := a.stream(t); expr != "" {
+		return expr
+	}
 	if expr := a.callback(t); expr != "" {
 		return expr
 	}

@@ -34,7 +34,7 @@ func (a *adapter) booked(o operation, sig *types.Signature, call string) string 
 		vars = append(vars, name)
 	}
 	single := !slices.Contains(kindsOf(sig.Params()), count)
-	if !strings.Contains(fields, delay) || single && a.traits["OneAtATime"] == "" {
+	if !strings.Contains(fields, delay) || single && a.several {
 		return ""
 	}
 	a.useTime(fields)

@@ -189,8 +189,12 @@ func (a *adapter) pull() (sig *types.Signature, name string) {
 	return nil, ""
 }
 
-// pulled hands over what a method returns, in a loop.
+// pulled hands over what a channel brings or a method returns, in a loop.
 func (a *adapter) pulled() {
+	if a.streams {
+		a.lines = append(a.lines, "go func() {\nfor v := range "+instance+" {\n"+
+			a.handed(a.subject.Underlying().(*types.Chan).Elem())+"\n}\n}()")
+	}
 	sig, name := a.pull()
 	if sig == nil || a.c.pkg != "batchtest" {
 		return
@@ -203,6 +207,34 @@ func (a *adapter) pulled() {
 		vars, instance, name, over, a.handed(sig.Results().At(0).Type())))
 	a.assume("%s returns the batches, one after the other", name)
 	a.looped = true
+}
+
+// isStream reports whether events come by one channel and leave by another.
+func isStream(in, out types.Type) bool {
+	from, ok := in.Underlying().(*types.Chan)
+	to, also := out.Underlying().(*types.Chan)
+	if !ok || !also || from.Dir() == types.SendOnly || to.Dir() == types.SendOnly {
+		return false
+	}
+	left := to.Elem()
+	if elem := isSlice(left); elem != nil {
+		left = elem
+	}
+	return types.Identical(from.Elem(), left) && carries(left)
+}
+
+// stream is the channel by which events come, if a parameter is one; "" if it is none.
+func (a *adapter) stream(t types.Type) string {
+	if a.streams || a.c.made == "" || a.c.pkg == "leakybuckettest" || !isStream(t, a.subject) {
+		return ""
+	}
+	a.streams = true
+	elem := t.Underlying().(*types.Chan).Elem()
+	a.lines = append(a.lines, "in, turn := make(chan "+types.TypeString(elem, a.qualifier)+
+		"), make(chan struct{}, 1) // in is not closed while somebody sends")
+	a.put(a.c.must[0], "func(v int) {\nturn <- struct{}{}\ndefer func() { <-turn }()\nin <- "+a.payload(elem)+"\n}")
+	a.put("Close", "func() {\nturn <- struct{}{}\nclose(in)\n<-turn\n}")
+	return "in"
 }
 
 // idle is a function that does nothing and returns zero values, for a parameter that is a function.
@@ -221,5 +253,6 @@ func (a *adapter) idle(t types.Type) string {
 
 // blocks reports whether it waits for something, so that a clock that is only read is not all its time.
 func (a *adapter) blocks() bool {
-	return a.c.made != "" && !a.has("Allow", "AllowAt") || a.c.pkg == "concurrencytest" || a.has("Wait", "WaitN")
+	return a.c.made != "" && !a.has("Allow", "AllowAt") && len(a.requests()) == 0 ||
+		a.c.pkg == "concurrencytest" || a.has("Wait", "WaitN")
 }

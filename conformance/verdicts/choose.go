@@ -38,6 +38,7 @@ var signs = []struct {
 	{func(a *adapter) bool { return a.decision() != nil && a.given(perSec) }, []string{"limitertest"}},
 	{func(a *adapter) bool { return a.counts() && a.isNamed(buckets) }, []string{"limitertest"}},
 	{(*adapter).counts, []string{"quotatest", "limitertest"}},
+	{(*adapter).spaces, []string{"limitertest"}},
 }
 
 var (
@@ -125,6 +126,11 @@ func (a *adapter) byOperations() []string {
 	if a.given(duration) && a.has(events...) {
 		return []string{"debouncertest", "throttletest"}
 	}
+	for m := range a.methods() {
+		if a.lets(m) && a.given(duration) && !a.given(count) && !a.given(perSec) {
+			return []string{"throttletest"}
+		}
+	}
 	return nil
 }
 
@@ -163,8 +169,11 @@ func (a *adapter) handsOut() bool {
 	})
 }
 
-// gathers reports whether items are handed over as slices, to a callback or to who asks for them.
+// gathers reports whether items are handed over as slices, to a callback, by a channel or to who asks for them.
 func (a *adapter) gathers() bool {
+	if out, ok := a.subject.Underlying().(*types.Chan); ok && isSlice(out.Elem()) != nil {
+		return slices.ContainsFunc(a.parameters(), func(v *types.Var) bool { return isStream(v.Type(), a.subject) })
+	}
 	if !a.has(puts...) {
 		return false
 	}
@@ -208,6 +217,13 @@ func (a *adapter) paces() bool {
 // answers reports whether it answers requests with more than a yes or no, or counts by an algorithm that its name says.
 func (a *adapter) answers() bool {
 	return a.decision().more() && !a.has("Wait", "WaitN", "Reserve") || a.counts() && a.byName() != ""
+}
+
+// spaces reports whether callers wait for an interval to pass since the last one, and can give up.
+func (a *adapter) spaces() bool {
+	sig := a.signature("Wait")
+	return sig != nil && plain(sig) == "context.Context -> error" && (a.given(duration) || a.given(perSec)) &&
+		!a.given(count) && a.method("Go") == nil && !a.has(events...)
 }
 
 // counts reports whether it answers requests, and is made with a number in a period: that period may be a window, or

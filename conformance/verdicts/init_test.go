@@ -81,7 +81,7 @@ func TestInit_subjects(t *testing.T) {
 		{"Crew", []string{"concurrencytest.Run(", "if !x.Go(ctx, func() { <-done })", "Take:"}},
 		{"Bucket", []string{
 			"limitertest.Run(", "x.Init(cfg.Rate.PerSecond(), float64(cfg.Burst))", "x.TryToFulfill(float64(n))",
-			`!x.LimitReached("key")`,
+			`!x.LimitReached("1")`,
 		}},
 		{"Valve", []string{
 			"concurrencytest.Run(", "NewValve(cfg.Limit)", "if !x.Start(cfg.Timeout) {", `errors.New("rejected")`,
@@ -126,10 +126,12 @@ func TestInit_subjects(t *testing.T) {
 		}},
 		{"Store", []string{
 			"limitertest.Run(", "limitertest.PackageTime", "subjects.NewStoreWithConfig(subjects.StoreConfig{" +
-				"Rate: cfg.Rate.PerSecond(), Burst: cfg.Burst})", `r, _ := x.Allow("key"); return r`,
+				"Rate: cfg.Rate.PerSecond(), Burst: cfg.Burst})", "AllowKey:",
+			"r, _ := x.Allow(strconv.Itoa(key)) return r", `Allow: func() bool { r, _ := x.Allow("1"); return r }`,
 		}},
 		{"SaverBucket", []string{
-			"limitertest.Run(", "limitertest.Injected", "cfg.Rate.Interval() < time.Microsecond {",
+			"limitertest.Run(", "limitertest.Injected", "if cfg.Rate.Events == 0 { panic(",
+			"if cfg.Rate.Events > 0 && !cfg.Rate.Exact() && cfg.Rate.Interval() < time.Microsecond {",
 			"int64(cfg.Burst), env.Clock.Now)",
 			"_, r := x.TakeMaxDuration(int64(n), 0)", "x.TakeAvailable(int64(1)) == 1",
 		}},
@@ -214,7 +216,8 @@ func TestInit_subjects(t *testing.T) {
 		{"Refilled", []string{"NewRefilled(cfg.Rate.Interval(), cfg.Burst)"}},
 		{"limitertest Unsaid", []string{"// ASSUMED: all tokens of the burst come again in each t.", "// period :="}},
 		{"StartDebouncer", []string{
-			"cfg.Wait, cmp.Or(cfg.MaxWait, 1_000_000*time.Hour), func() { fire(0) }, stop)", "func() { close(stop) }",
+			"cfg.Wait, cmp.Or(cfg.MaxWait, max(cfg.Wait, 1_000_000*time.Hour)), func() { fire(0) }, stop)",
+			"func() { close(stop) }",
 			"if err := x.Start(context.Background()); err != nil {", "x.Bounce()",
 		}},
 		{"Credits", []string{"(cfg.Rate.PerSecond(), float64(cfg.Burst))", "return x.CheckCredit(float64(n))"}},
@@ -222,7 +225,7 @@ func TestInit_subjects(t *testing.T) {
 			"func(v string) { n, _ := strconv.Atoi(v) fire(n) }", "func(v int) { x.Trigger(strconv.Itoa(v)) }",
 		}},
 		{"KeyTextDebouncer", []string{
-			`x.Trigger("key")`, "// say in Call how x.Trigger gets the number of an event;",
+			`x.Trigger("1")`, "// say in Call how x.Trigger gets the number of an event;",
 		}},
 		{"TopicBatcher", []string{
 			"n, _ := strconv.Atoi(string(item)) all = append(all, n)", "x.Add(subjects.Topic(strconv.Itoa(v)))",
@@ -231,7 +234,43 @@ func TestInit_subjects(t *testing.T) {
 			"func(_ subjects.Mail) { fire(0) }", "Payload: debouncertest.NoPayload", "(subjects.Mail) stands for;",
 		}},
 		{"WideDebouncer", []string{
-			"func(_ string, v ...int64) { fire(int(v[0])) }", `x.Trigger("key", int64(v))`,
+			"func(_ string, v ...int64) { fire(int(v[0])) }", "x.Trigger(strconv.Itoa(key), int64(v))",
+		}},
+		{"Shares", []string{
+			"TakeKey: func(key, n int)", "r0 := x.Take(strconv.Itoa(key))", `r0 := x.Peek("1")`,
+			"ResetAfter: r0.ResetAt.Sub(env.Clock.Now()),",
+		}},
+		{"BoundDebouncer", []string{"(cfg.Wait, cfg.MaxWait, func() { fire(0) })"}},
+		{"NameDebouncer", []string{
+			"func(_ string, v int) { fire(v) })", "CallKey: func(key int, v int) { x.Call(strconv.Itoa(key), v) }",
+			"CancelKey: func(key int) { x.Cancel(strconv.Itoa(key)) }", "// Cancel: nothing fits.",
+		}},
+		{"TermBucket", []string{
+			`Allow: func() bool { return x.Allow("1") }`, "r, ok := x.Reserve() if !ok {",
+			"Cancel: func() { r.Cancel() }", "OneAtATime: true",
+		}},
+		{"RoomBucket", []string{
+			"not used: Reserve(room *subjects.Shares) *subjects.Booking: it does not fit Reserve ",
+			"// wire Reserve by hand: until then the Cancel of what it returns is not tried",
+		}},
+		{"PatientPacer", []string{
+			"limitertest.PackageTime", "(cfg.Rate.Interval())", "if cfg.Burst != 1 {", "WaitN:", "return x.Wait(ctx)",
+		}},
+		{"leakybuckettest NewPatientPacer", []string{"Take:", "// its waits are never cancelled here: "}},
+		{"Hatch", []string{"throttletest.Injected", "(cfg.Interval, env.Clock.Now)", "Allow: x.Open,", "used: Shut"}},
+		{"PourBucket", []string{
+			"limitertest.Explicit", "(float64(cfg.Burst), cfg.Rate.PerSecond())",
+			"AllowAt: func(at time.Time, n int) bool { return x.Pour(float64(n), at) == nil }",
+		}},
+		{"Bundles", []string{
+			"in, turn := make(chan int), ", "x := subjects.Bundles[int](in, cfg.Size, cfg.Delay) go func() {",
+			"for v := range x { batch(v) }", "in <- v", "Close: func() {", "close(in)",
+		}},
+		{"DebounceStream", []string{
+			"debouncertest.Run(", "for v := range x { fire(v) }", "in <- v",
+		}},
+		{"LoopDebouncer", []string{
+			"no contract covers a debouncer whose Call takes the time: ", "// not used: Call(now time.Time) bool _ = x",
 		}},
 		{"Licence", []string{"concurrencytest.Run(", "r, err := x.Acquire(ctx)", "r, ok := x.TryAcquire()", "}, true"}},
 	} {

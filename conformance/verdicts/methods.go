@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"go/types"
+	"iter"
 	"regexp"
 	"slices"
 	"strings"
@@ -22,8 +23,13 @@ func (a *adapter) fill() {
 	if a.c.pkg == "concurrencytest" {
 		a.fillGroup(used)
 	}
+	requests := a.requests()
 	for _, o := range a.c.operations {
-		for _, name := range o.methods {
+		methods := o.methods
+		if o.result == boolean && slices.Contains(a.c.must, o.field) {
+			methods = slices.Concat(methods, requests)
+		}
+		for _, name := range methods {
 			name, waits := strings.CutPrefix(name, "go ")
 			m := a.method(name)
 			again := a.set[o.field+"Key"] || a.set[strings.TrimSuffix(o.field, "Within")] // with something else
@@ -39,8 +45,19 @@ func (a *adapter) fill() {
 			a.fields = append(a.fields, fmt.Sprintf("// %s: nothing fits.", o.field))
 		}
 	}
+	for _, name := range requests {
+		a.assume("%s is how it is asked, and it counts what it lets through", name)
+	}
 	for _, m := range a.left(used) {
 		a.note("not used: %s", m)
+	}
+	a.filled()
+}
+
+// filled says what the fields that are set mean for the test, and which must be.
+func (a *adapter) filled() {
+	if a.c.pkg == "leakybuckettest" && strings.Contains(strings.Join(a.fields, "\n"), "context.Background())") {
+		a.ask("its waits are never cancelled here: -contract limitertest tries that")
 	}
 	at := a.set["AllowAt"] || a.set["AllowKeyAt"]
 	if at && !slices.ContainsFunc(a.c.must, func(f string) bool { return a.set[f] && !strings.HasSuffix(f, "At") }) {
@@ -48,9 +65,45 @@ func (a *adapter) fill() {
 	} else if at {
 		a.note("what ends in At is judged with Time: Explicit")
 	}
-	if !slices.ContainsFunc(a.c.must, func(field string) bool { return a.set[field] }) {
+	if slices.ContainsFunc(a.c.must, func(field string) bool { return a.set[field] }) {
+		return
+	}
+	if told := a.told(); told != "" {
+		a.lack("no contract covers a %s whose %s takes the time: drive it with a timer in New",
+			strings.TrimSuffix(a.c.pkg, "test"), told)
+	} else {
 		a.lack("one of these must be set: %s", strings.Join(a.c.must, ", "))
 	}
+}
+
+// methods are the exported ones of the subject.
+func (a *adapter) methods() iter.Seq[*types.Func] {
+	subject := a.subject
+	if _, ok := subject.(*types.Pointer); !ok && !types.IsInterface(subject) {
+		subject = types.NewPointer(subject)
+	}
+	return func(yield func(*types.Func) bool) {
+		for m := range types.NewMethodSet(subject).Methods() {
+			f := m.Obj().(*types.Func)
+			if f.Exported() && a.method(f.Name()) != nil && !yield(f) {
+				return
+			}
+		}
+	}
+}
+
+// told is a method that could be one of those needed, if the contract had one that is told the time; "" if none is.
+func (a *adapter) told() string {
+	for _, o := range a.c.operations {
+		for _, name := range o.methods {
+			sig := a.signature(name)
+			if slices.Contains(a.c.must, o.field) && sig != nil && a.c.made != "" && a.c.pkg != "throttletest" &&
+				slices.Contains(kindsOf(sig.Params()), instant) {
+				return name
+			}
+		}
+	}
+	return ""
 }
 
 // isTry reports whether a method that takes a slot at once or not at all would stand for one that waits, where another
@@ -70,16 +123,15 @@ func (a *adapter) isTry(o operation, name string) bool {
 // left are the methods that stand for no operation.
 func (a *adapter) left(used map[string]bool) []string {
 	var out []string
-	subject := a.subject
-	if _, ok := subject.(*types.Pointer); !ok && !types.IsInterface(subject) {
-		subject = types.NewPointer(subject)
-	}
-	set := types.NewMethodSet(subject)
-	for i := range set.Len() {
-		f := set.At(i).Obj()
-		if f.Exported() && !used[f.Name()] && a.method(f.Name()) != nil {
+	for f := range a.methods() {
+		if !used[f.Name()] {
 			sig := strings.TrimPrefix(types.TypeString(f.Type(), a.short), "func")
 			out = append(out, f.Name()+sig+a.unused(f.Name()))
+			for v := range f.Type().(*types.Signature).Results().Variables() {
+				if obj, _, _ := types.LookupFieldOrMethod(v.Type(), true, a.pkg.types, "Cancel"); obj != nil {
+					a.ask("wire " + f.Name() + " by hand: until then the Cancel of what it returns is not tried")
+				}
+			}
 		}
 	}
 	return out
@@ -87,8 +139,12 @@ func (a *adapter) left(used map[string]bool) []string {
 
 // unused says why a method is not used although a field that is not set has its name.
 func (a *adapter) unused(name string) string {
+	if name == a.told() {
+		return ""
+	}
 	for _, o := range a.c.operations {
-		if slices.Contains(o.methods, name) && !a.done(o.field) && !strings.Contains(o.field, "Key") {
+		explicit := slices.Contains(o.params, instant) && !slices.Contains(kindsOf(a.signature(name).Params()), instant)
+		if slices.Contains(o.methods, name) && !a.done(o.field) && !strings.Contains(o.field, "Key") && !explicit {
 			return map[bool]string{true: undecided, false: ": it does not fit " + o.field}[open.MatchString(name)]
 		}
 	}
@@ -261,7 +317,7 @@ var taken = []struct {
 }
 
 // defaults are the arguments for what no operation has.
-var defaults = map[kind]string{ident: `"key"`, failure: "nil", ending: "nil"}
+var defaults = map[kind]string{failure: "nil", ending: "nil"}
 
 // argument is what a parameter gets, "" if that cannot be told.
 func (a *adapter) argument(v *types.Var, left *needs) string {
@@ -281,6 +337,10 @@ func (a *adapter) argument(v *types.Var, left *needs) string {
 		return a.payload(t)
 	case k == duration:
 		return a.patience(t)
+	case k == ident && a.keyed() && a.anyKey == "" && !slices.Contains(*left, key): // of all keys
+		return ""
+	case k == ident:
+		return a.keyText(v, isKey(v) && left.take(key))
 	case isWork(t) && left.take(running):
 		return work0(t, "run()")
 	case isWork(t) && a.c.made != "" && left.take(payload):
@@ -302,10 +362,12 @@ func (a *adapter) number(v *types.Var, left *needs) string {
 	case k == perSec && left.take(pace):
 		return a.converted(t, "r.PerSecond()")
 	case k == perSec && left.take(count): // tokens may be fractions
+		a.several = true
 		return a.fraction(t, "n")
 	case k == perSec:
 		return ""
 	case left.take(count):
+		a.several = true
 		return a.converted(t, "n")
 	case left.take(payload):
 		return a.payload(t)
@@ -334,6 +396,20 @@ func work0(t types.Type, body string) string {
 
 // keys are the names of parameters that say for whom something is asked.
 var keys = regexp.MustCompile(`(?i)^(key|k|id)$`)
+
+// isKey reports whether a parameter that is a text says for whom something is asked, and not why.
+func isKey(v *types.Var) bool { return !labels.MatchString(v.Name()) }
+
+var labels = regexp.MustCompile(`(?i)reason|label|mess|msg|text|descr|comment`)
+
+// keyText is the argument for a parameter that is a text: the number of a key, or one key.
+func (a *adapter) keyText(v *types.Var, numbered bool) string {
+	if numbered {
+		a.use("strconv", "strconv")
+		return a.converted(v.Type(), "strconv.Itoa(key)")
+	}
+	return `"1"`
+}
 
 // quantity reports whether a whole number says how many, and is no level, mode or the like with a type of its own.
 func quantity(v *types.Var) bool {

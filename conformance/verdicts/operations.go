@@ -74,6 +74,16 @@ var (
 	}
 	allowsAt = []string{"AllowAt", "AllowNAt", "AllowKeyAt", "AllowN", "TakeAt", "TryTakeAt", "Allow", "Take"}
 
+	allowsN = []string{
+		"AllowN", "Allow", "TakeMaxDuration", "TryAcquirePermits", "TryTake", "TryToFulfill", "TryConsume", "Take",
+		"ShouldAllow", "CheckCredit",
+	}
+	allows = []string{
+		"Allow", "TryAccept", "TryAcquire", "TryAcquirePermit", "Take", "TakeAvailable", "LimitReached", "Limited",
+		"Limit", "RateLimit", "Exceeded", "Throttled", "IsLimited", "IsThrottled", "Blocked", "IsBlocked", "Deny",
+		"Check",
+	}
+
 	// takes and gives are how a slot is taken and given back. So are begins and ends, where the constructor
 	// gets a number: on their own they may be anything's.
 	takes = []string{
@@ -204,17 +214,10 @@ var known = []*contract{
 		named:     []wellKnown{{count, regexp.MustCompile(`(?i)slack$`), "cfg.Burst - 1"}},
 		operations: []operation{
 			{"AllowKeyAt", []kind{instant, key, count}, boolean, allowsAt},
-			{"AllowKey", []kind{key, count}, boolean, []string{"AllowN", "Allow", "AllowKey", "Take"}},
+			{"AllowKey", []kind{key, count}, boolean, slices.Concat(allowsN, allows, []string{"AllowKey"})},
 			{"AllowAt", []kind{instant, count}, boolean, allowsAt},
-			{"AllowN", []kind{count}, boolean, []string{
-				"AllowN", "Allow", "TakeMaxDuration", "TryAcquirePermits", "TryTake", "TryToFulfill", "TryConsume",
-				"Take", "ShouldAllow", "CheckCredit",
-			}},
-			{"Allow", nil, boolean, []string{
-				"Allow", "TryAccept", "TryAcquire", "TryAcquirePermit", "Take", "TakeAvailable", "LimitReached",
-				"Limited", "Limit", "RateLimit", "Exceeded", "Throttled", "IsLimited", "IsThrottled", "Blocked",
-				"IsBlocked", "Deny", "Check",
-			}},
+			{"AllowN", []kind{count}, boolean, allowsN},
+			{"Allow", nil, boolean, allows},
 			{"WaitN", []kind{context, count}, failure, []string{"WaitN", "AcquirePermits", "WaitCtx", "Wait"}},
 			{"ReserveAt", []kind{instant, count}, booking, []string{"ReserveAt", "ReserveNAt", "ReserveN", "Reserve"}},
 			{"Reserve", []kind{count}, booking, []string{"ReserveN", "Reserve", "Take"}},

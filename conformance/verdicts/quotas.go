@@ -77,7 +77,9 @@ func (a *adapter) decides(name string, sig *types.Signature) *decision {
 		case context:
 			args = append(args, "context.Background()")
 		case ident:
-			args = append(args, `"key"`)
+			text := a.keyText(sig.Params().At(i), isKey(sig.Params().At(i)) && name != "Peek" && !d.keyed)
+			d.keyed = d.keyed || strings.Contains(text, "(key)")
+			args = append(args, text)
 		case instant:
 			d.explicit = true
 			args = append(args, "at")
@@ -148,8 +150,12 @@ func (d *decision) result(a *adapter, method string, v *types.Var, i int) {
 	case k == duration && resets.MatchString(name):
 		set("ResetAfter", local)
 	default:
+		now := map[bool]string{true: "env.Clock.Now()"}[a.time == "Injected"]
+		if d.explicit {
+			now = "at"
+		}
 		for _, m := range members(v.Type()) {
-			d.member(local, m, set)
+			d.member(local, now, m, set)
 		}
 	}
 	d.vars = append(d.vars, map[bool]string{true: local, false: "_"}[found])
@@ -186,8 +192,8 @@ func members(t types.Type) []member {
 	return out
 }
 
-// member looks at a part of a result.
-func (d *decision) member(local string, m member, set func(field, expr string)) {
+// member looks at a part of a result. An instant is one of package time if now is "".
+func (d *decision) member(local, now string, m member, set func(field, expr string)) {
 	expr := local + m.expr
 	switch {
 	case m.kind == boolean && refuses.MatchString(m.name):
@@ -203,7 +209,10 @@ func (d *decision) member(local string, m member, set func(field, expr string)) 
 	case m.kind == duration && (resets.MatchString(m.name) || resetTime.MatchString(m.name)):
 		set("ResetAfter", expr)
 	case m.kind == instant && resetTime.MatchString(m.name):
-		set("ResetAfter", map[bool]string{true: expr + ".Sub(at)", false: "time.Until(" + expr + ")"}[d.explicit])
+		if now == "" {
+			set("ResetAfter", "time.Until("+expr+")")
+		}
+		set("ResetAfter", expr+".Sub("+now+")")
 	}
 }
 
