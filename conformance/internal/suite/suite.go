@@ -165,11 +165,14 @@ func (s *Suite) Progresses(schedules []conformance.Schedule) bool {
 }
 
 // TryText is Try with a schedule's text: once, or as often as chance needs where the
-// schedule races on package time.
+// schedule races on package time, or with a receiver.
 func (s *Suite) TryText(text string, order inside.Order) []*Recording {
 	schedule, n := MustParse(text), 1
-	if schedule.RacingSteps() > 0 && s.Time == conformance.PackageTime {
+	switch {
+	case schedule.RacingSteps() > 0 && s.Time == conformance.PackageTime:
 		order, n = inside.OrderSampled, Samples
+	case order == inside.OrderReceived:
+		n = again
 	}
 	return s.Try(schedule, order, n)
 }
