@@ -79,7 +79,8 @@ func (e *engine[T, E]) mayWaver(s conformance.Schedule, n int) bool {
 	if racing {
 		most *= 4
 	}
-	return n < most && e.Bubble && !e.hangs() && len(s.Steps) <= tooLong && !(racing && e.Time == conformance.PackageTime)
+	sampled := racing && e.Time == conformance.PackageTime
+	return n < most && e.Bubble && !e.hangs() && len(s.Steps) <= tooLong && !sampled
 }
 
 // wavers reports whether the run that broke a rule does not always break it.
