@@ -3,7 +3,9 @@ package batchtest_test
 import (
 	"testing"
 
+	"github.com/escapement-go/escapement/conformance"
 	"github.com/escapement-go/escapement/conformance/batchtest"
+	"github.com/escapement-go/escapement/conformance/internal/inside"
 	"github.com/escapement-go/escapement/conformance/internal/proof"
 	"github.com/escapement-go/escapement/internal/zoo/batch"
 )
@@ -32,3 +34,19 @@ func TestSubsets(t *testing.T) {
 
 // Each two guards and outcomes of the model meet in some run.
 func TestCoverage(t *testing.T) { proof.Coverage(t, batch.Designs(), batch.Mutants()) }
+
+// Where steps race, several orders are right: the one that keeps to what was seen for longest says what is wrong.
+func TestRun_racing(t *testing.T) {
+	t.Setenv("ESCAPEMENT_SCHEDULE", "size=2 delay=100ms | put 1 @0 | put 2 @100ms~ | put 3 @100ms~")
+	for _, m := range batch.Mutants() {
+		if m.Name != "no delay after a full batch" {
+			continue
+		}
+		r := m.Spec.Examine(t, inside.Options{})
+		full, _ := r.Verdict("BT-REARM")
+		meet, _ := r.Verdict("BT-MEET")
+		if full.Status != conformance.Fail || meet.Status == conformance.Fail {
+			t.Errorf("BT-REARM: %s %s, BT-MEET: %s %s", full.Status, full.Reason, meet.Status, meet.Reason)
+		}
+	}
+}
