@@ -27,6 +27,9 @@ var notDrawn = []struct {
 	{"everything comes to rest after each step", []string{"X-EFFECT"}},
 	{"no step does that", []string{"CN-WITHIN", "CN-WINDOW", "GC-FRESH", "TH-CANCEL"}},
 	{"errors in a stream are not drawn", []string{"TH-ERR", "TH-ERRNEUT"}},
+	{"where requests for more than the limit are clamped each is for one slot", []string{
+		"CT-LIMIT gives back more than it took",
+	}},
 	{"one key is drawn", []string{
 		"DB-KEY", "TH-KEY", "TH-STOP stop leaves what waits for a key",
 		"TH-CTX a context that ends leaves what waits for a key",
