@@ -18,9 +18,9 @@ func instantRules() []rule {
 	return []rule{
 		{
 			Rule: core("RL-PAST",
-				"Instants that go back MUST NOT add tokens: all grants between the earliest and the newest "+
-					"instant stay within the envelope. With BackClamp they MUST be decided as at the newest "+
-					"instant, and MUST NOT take tokens away."),
+				"A request at an instant before the newest MUST NOT add tokens: all grants between the earliest "+
+					"and the newest instant stay within the envelope. With BackClamp it MUST be decided as if "+
+					"it came at the newest instant, and MUST NOT cost tokens that it was not granted."),
 			Ops: ops(verb.Allow), Declared: []string{"BackTime"},
 			Unless:  cannotGoBack,
 			About:   func(j suite.Job) bool { return suite.GoesBack(j.Schedule) },

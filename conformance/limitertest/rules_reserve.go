@@ -74,7 +74,7 @@ func cancelRules() []rule {
 			Rule: core("CN-ANY",
 				"Cancelling an earlier reservation before it is due MUST refund all of it (RefundFull), or "+
 					"all but what later reservations rely on (RefundConservative); less only where a new "+
-					"limit or burst has no room."),
+					"limit or burst leaves no room for them."),
 			Ops: ops(opGiveUp), Declared: []string{"Initial", "Refund"},
 			About: givesUp(verb.Reserve),
 			Sees:  accepted,

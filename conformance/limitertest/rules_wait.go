@@ -24,8 +24,8 @@ func waitRules() []rule {
 			Check: law("W-NOTEARLY"),
 		},
 		{
-			Rule: core("W-EXACT", "A wait MUST return nil at the instant at which its tokens are available; if "+
-				"waits are not fair, one of those that wait MUST."),
+			Rule: core("W-EXACT", "A wait MUST return nil at the instant at which its tokens are available; "+
+				"where the order is free, any one of the waits whose tokens are available MUST."),
 			Ops: ops(verb.Wait), Declared: []string{"Initial"},
 			About: suite.Has(verb.Wait),
 			Sees:  accepted,
@@ -66,7 +66,7 @@ func waitRules() []rule {
 		},
 		{
 			Rule: core("W-CANCEL", "A wait whose context is cancelled MUST return an error at that instant, "+
-				"and refund what is declared to the waiters behind it."),
+				"and give back its tokens, as Refund says, to the waits behind it."),
 			Ops: ops(opContext), Declared: []string{"Initial", "Refund"},
 			About: givesUp(verb.Wait),
 			Sees:  accepted,
