@@ -20,7 +20,7 @@ func (e *engine[T, E]) ask(r *Rule[T, E], v *Violation) *decision[T, E] {
 		return e.askRuns(r, v)
 	}
 	if d := e.explaining(r, here); d != nil {
-		d.frees = append(d.frees, r.ID)
+		d.free(r)
 		return d
 	}
 	return e.doubt(r, here, v)
@@ -38,7 +38,7 @@ func (e *engine[T, E]) askHang(r *Rule[T, E], v *Violation) *decision[T, E] {
 		tried := e.tries(v.Run.Schedule)
 		back()
 		if !tried || !slices.Contains(other.judges, r) {
-			d.frees = append(d.frees, r.ID)
+			d.free(r)
 			return d
 		}
 	}
@@ -75,9 +75,7 @@ func (e *engine[T, E]) doubt(r *Rule[T, E], here job, v *Violation) *decision[T,
 		for _, weaker := range s.Order[1:] {
 			if other := e.with(s.Name, weaker); e.explains(r, here, other) && e.refutes(s.Name, other) == nil {
 				d := &decision[T, E]{settled: s, value: weaker, rule: r, run: v, frees: e.freed(e.with("", 0), other)}
-				if !slices.Contains(d.frees, r.ID) {
-					d.frees = append(d.frees, r.ID)
-				}
+				d.free(r)
 				e.decisions = append(e.decisions, d)
 				return d
 			}
@@ -103,7 +101,7 @@ func (e *engine[T, E]) askRuns(r *Rule[T, E], v *Violation) *decision[T, E] {
 			explains = breaks(e.with(d.Name, d.strict())) && !breaks(e.with("", 0))
 		}
 		if explains {
-			d.frees = append(d.frees, r.ID)
+			d.free(r)
 			return d
 		}
 	}

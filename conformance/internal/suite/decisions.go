@@ -39,6 +39,13 @@ type decision[T, E any] struct {
 	clash *refutation[T, E]
 }
 
+// free adds a rule to those that depend on the decision.
+func (d *decision[T, E]) free(r *Rule[T, E]) {
+	if !slices.Contains(d.frees, r.ID) {
+		d.frees = append(d.frees, r.ID)
+	}
+}
+
 // refutation is a run that breaks a rule with some traits.
 type refutation[T, E any] struct {
 	rule  *Rule[T, E]
