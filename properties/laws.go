@@ -242,7 +242,7 @@ var rename = Law{
 		}
 		want := w.outcomes(p.first)
 		for i := range want {
-			if !w.Nameless {
+			if !w.Nameless && want[i].value != 0 { // 0 is no payload, but that of an empty batch
 				want[i].value = other(want[i].value)
 			}
 		}
