@@ -8,6 +8,7 @@ import (
 	"github.com/escapement-go/escapement/conformance/internal/inside"
 	"github.com/escapement-go/escapement/conformance/internal/proof"
 	"github.com/escapement-go/escapement/internal/zoo/batch"
+	"github.com/escapement-go/escapement/synctestcompat"
 )
 
 func TestMutants(t *testing.T) { proof.Mutants(t, batchtest.Rules(), batch.Mutants()) }
@@ -37,6 +38,7 @@ func TestCoverage(t *testing.T) { proof.Coverage(t, batch.Designs(), batch.Mutan
 
 // Where steps race, several orders are right: the one that keeps to what was seen for longest says what is wrong.
 func TestRun_racing(t *testing.T) {
+	synctestcompat.Require(t)
 	t.Setenv("ESCAPEMENT_SCHEDULE", "size=2 delay=100ms | put 1 @0 | put 2 @100ms~ | put 3 @100ms~")
 	for _, m := range batch.Mutants() {
 		if m.Name != "no delay after a full batch" {
