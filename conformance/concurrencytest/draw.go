@@ -108,13 +108,11 @@ func (d *drawing) move(i int, m suite.Move) {
 
 // request draws what a request asks for.
 func (d *drawing) request(st *conformance.Step, m suite.Move) {
-	if (d.kind/2 == 1 || d.kind == 5) && d.tr.weighs() && m.Op != verb.Do {
+	clamps := d.tr.Oversize == OversizeClamped // which is not judged beside Resize
+	if (d.kind/2 == 1 || d.kind == 5) && d.tr.weighs() && !clamps && m.Op != verb.Do {
 		ended := d.tr.Context == ContextHonoured || d.tr.Timeout == TimeoutBounded
 		over := d.tr.Oversize == OversizeFails || d.tr.Oversize == OversizeBlocks && ended
 		st.K = 1 + m.N%d.cfg.Limit
-		if d.tr.Oversize == OversizeClamped { // the limit may be lowered
-			st.K = 1
-		}
 		switch {
 		case over && m.N == 19:
 			st.K = d.cfg.Limit + 1

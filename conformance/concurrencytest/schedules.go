@@ -61,6 +61,7 @@ type families struct {
 	contexts bool // end waits
 	timeout  bool // ends waits
 	oversize bool // what becomes of a request for more than the limit is known
+	resized  bool // the limit is changed beside requests for several slots
 }
 
 // Families lists what is explored, in constants.
@@ -70,7 +71,8 @@ func (c *contract) Families(s *suite.Suite) []suite.Family {
 		return nil
 	}
 	f := &families{s: s, tr: tr, contexts: tr.contexts(), timeout: tr.Timeout == TimeoutBounded,
-		oversize: tr.weighs() && tr.waitsForEver() == ""}
+		oversize: tr.weighs() && tr.waitsForEver() == "",
+		resized:  tr.weighs() && s.Accepts(verb.Resize) && tr.Oversize != OversizeClamped}
 	f.slots()
 	if f.timeout {
 		f.timeouts()
@@ -221,7 +223,7 @@ func (f *families) resizes() {
 	if f.timeout {
 		f.add("resize and a timeout", 1, 2, "100ms", plan{gaps: halves[:2], depth: 4, resize: []int{1, 2}, later: true})
 	}
-	if f.tr.weighs() && f.tr.Oversize != OversizeClamped {
+	if f.resized {
 		weights := []int{1, 2}
 		if f.oversize {
 			weights = append(weights, 3)
@@ -306,7 +308,7 @@ func (f *families) scenarios() []conformance.Schedule {
 		if f.timeout {
 			add(3, 5, "100ms", waiting+" | idle 60ms")
 		}
-		if f.s.Accepts(verb.Resize) && f.tr.Oversize != OversizeClamped {
+		if f.resized {
 			const heavy = " | acquire 2 3 @0 | acquire 3 @0 | resize 2 @0"
 			add(3, 5, "1h", waiting+" | resize 6 @60ms")
 			add(3, 5, "1h", "acquire 1 @0"+heavy)

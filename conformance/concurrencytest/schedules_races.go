@@ -104,7 +104,7 @@ func (f *families) heavyTies() []conformance.Schedule {
 		out = append(out, f.with(3, 2, "100ms",
 			"acquire 1 3 @0 | acquire 2 2 @0 | acquire 3 3 @50ms | release 1 @100ms~")...)
 	}
-	if f.s.Accepts(verb.Resize) && f.tr.Oversize != OversizeClamped { // which may reject 2
+	if f.resized { // which may reject 2
 		const full = "acquire 1 3 @0 | acquire 2 3 @0 | acquire 3 @0"
 		if f.contexts {
 			out = append(out, f.with(3, 1, "1h", full+" | cancel 2 @0 | resize 2 @0~")...)

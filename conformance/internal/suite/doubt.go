@@ -51,36 +51,42 @@ func (e *engine[T, E]) settleDoubts() {
 
 // confirmed returns what a doubt's rule finds in it again, nil if that is not often enough.
 func (e *engine[T, E]) confirmed(d doubt[T, E]) (v *Violation, h *Hang) {
-	d.job.Review = true
-	hits := 0
-	h = e.lab.run(slices.Repeat([]Job{d.job}, again), func(j Job, rec *Recording) {
-		if rec.LeftOut != "" {
-			return
-		}
-		if found := e.check(d.rule, e.c.Exam(e.traits, rec, j)); found != nil && found.Kind == d.kind {
-			hits++
-			v, found.Run = found, rec
-		}
-	})
-	if hits < confirming {
-		v = nil
+	found, h := e.repeated(d.rule, d.job, again)
+	found = slices.DeleteFunc(found, func(v *Violation) bool { return v.Kind != d.kind })
+	if len(found) >= confirming {
+		v = found[len(found)-1]
 	}
 	return v, h
 }
 
-// repeats is how often a run that breaks a rule is repeated, to see whether it always does, and how often a replay runs
-// a schedule.
+// repeated is what a rule finds in n more runs of a job.
+func (e *engine[T, E]) repeated(r *Rule[T, E], j Job, n int) (found []*Violation, h *Hang) {
+	j.Review = true
+	h = e.lab.run(slices.Repeat([]Job{j}, n), func(j Job, rec *Recording) {
+		if rec.LeftOut != "" {
+			return
+		}
+		if v := e.check(r, e.c.Exam(e.traits, rec, j)); v != nil {
+			v.Run = rec
+			found = append(found, v)
+		}
+	})
+	return found, h
+}
+
+// repeats is how often a run that breaks a rule is repeated, to see whether it always does.
 const repeats = 10
 
-// mayWaver reports whether a replay that has run a schedule n times runs it again: its goroutines may go on in another
-// order. Where steps race that order is one of several, and on package time each run was many.
-func (e *engine[T, E]) mayWaver(s conformance.Schedule, n int) bool {
-	most, racing := repeats, s.RacingSteps() > 0
-	if racing {
-		most *= 4
+// replays is how often a replay runs a schedule, as its goroutines may go on in another order. Where steps race that
+// order is one of several, and on package time each run is many.
+func (e *engine[T, E]) replays(s conformance.Schedule) int {
+	switch racing := s.RacingSteps() > 0; {
+	case !e.Bubble, len(s.Steps) > tooLong, racing && e.Time == conformance.PackageTime:
+		return 1
+	case racing:
+		return 4 * repeats
 	}
-	sampled := racing && e.Time == conformance.PackageTime
-	return n < most && e.Bubble && !e.hangs() && len(s.Steps) <= tooLong && !sampled
+	return repeats
 }
 
 // wavers reports whether the run that broke a rule does not always break it.
@@ -93,12 +99,6 @@ func (e *engine[T, E]) wavers(r *Rule[T, E], f *finding) bool {
 	defer OneProcessor()()
 	runs := e.lab.runs
 	defer func() { e.lab.runs = runs }()
-	job := Job{Schedule: v.Run.Schedule, Order: v.Run.Order, Family: f.family, Review: true}
-	hits := 0
-	h := e.lab.run(slices.Repeat([]Job{job}, repeats), func(j Job, rec *Recording) {
-		if rec.LeftOut == "" && e.check(r, e.c.Exam(e.traits, rec, j)) != nil {
-			hits++
-		}
-	})
-	return h == nil && hits < repeats
+	found, h := e.repeated(r, Job{Schedule: v.Run.Schedule, Order: v.Run.Order, Family: f.family}, repeats)
+	return h == nil && len(found) < repeats
 }

@@ -265,7 +265,7 @@ func (e *engine[T, E]) evaluate() *conformance.Report {
 		}
 		e.strange = !e.tries(s) && !e.observes(s)
 		f := Family{Name: e.familyOf(s), Schedules: []conformance.Schedule{s}, Look: true}
-		for n := 0; n == 0 || e.mayWaver(s, n); n++ {
+		for n := 0; n == 0 || n < e.replays(s) && !e.hangs(); n++ {
 			e.explore(f)
 		}
 		e.exploreRaces(e.racing(f))

@@ -38,7 +38,7 @@ func (e *engine[T, E]) text(r *Rule[T, E], v *Violation) string {
 	}
 	if v.wavers {
 		fmt.Fprintf(&b, "note: not every run of this schedule shows it, as chance decides which of its goroutines "+
-			"goes first; a replay makes %d runs\n", repeats)
+			"goes first; a replay makes %d runs\n", e.replays(v.Run.Schedule))
 	}
 	if v.Run != nil {
 		if v.Run.Order != inside.OrderSettled && v.interleaving == "" {
