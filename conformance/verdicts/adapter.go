@@ -391,6 +391,11 @@ func (a *adapter) ask(text string) {
 	}
 }
 
+// askFor is for a trait that need not be declared.
+func (a *adapter) askFor(trait string) {
+	a.ask("declare " + trait + "; without it, it is tried only while other traits are undeclared")
+}
+
 // note says what could not be told.
 func (a *adapter) note(text string, args ...any) {
 	a.notes = append(a.notes, fmt.Sprintf(text, args...))

@@ -183,7 +183,7 @@ func (g *giver) wellNamed(w wellKnown, name string, t types.Type) string {
 func (g *giver) ifAny(name, expr string) string {
 	trait := g.a.c.optional[expr]
 	if trait != "" {
-		g.a.ask("declare " + trait + "; without it, it is tried only while other traits are undeclared")
+		g.a.askFor(trait)
 	}
 	if trait == "" || !g.needed || g.a.noBound(name) {
 		return expr

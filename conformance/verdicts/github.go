@@ -42,11 +42,15 @@ func (r *report) place(root string) string {
 	if r.Line == 0 {
 		return ""
 	}
-	file := r.File
-	if below, err := filepath.Rel(root, file); err == nil && filepath.IsLocal(below) {
-		file = below
+	return fmt.Sprintf("file=%s,line=%d,", escapedProperty(filepath.ToSlash(below(root, r.File))), r.Line)
+}
+
+// below is a path from a folder, if it is in there.
+func below(folder, path string) string {
+	if rel, err := filepath.Rel(folder, path); err == nil && filepath.IsLocal(rel) {
+		return rel
 	}
-	return fmt.Sprintf("file=%s,line=%d,", escapedProperty(filepath.ToSlash(file)), r.Line)
+	return path
 }
 
 // escapedMessage is a text as the message of a workflow command, which ends with its line.

@@ -209,10 +209,11 @@ func (d *decision) member(local, now string, m member, set func(field, expr stri
 	case m.kind == duration && (resets.MatchString(m.name) || resetTime.MatchString(m.name)):
 		set("ResetAfter", expr)
 	case m.kind == instant && resetTime.MatchString(m.name):
-		if now == "" {
-			set("ResetAfter", "time.Until("+expr+")")
+		left := "time.Until(" + expr + ")"
+		if now != "" {
+			left = expr + ".Sub(" + now + ")"
 		}
-		set("ResetAfter", expr+".Sub("+now+")")
+		set("ResetAfter", left)
 	}
 }
 

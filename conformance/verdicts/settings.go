@@ -287,7 +287,7 @@ func (g *giver) further(elem types.Type) []string {
 		g.a.assume("%s sets %s", f.Name(), expr)
 		option := g.a.use(g.a.pkg.ImportPath, g.a.pkg.Name) + "." + f.Name() + "(" + expr + ")"
 		if trait, is0 := g.a.c.optional[expr]; is0 {
-			g.a.ask("declare " + trait + "; without it, it is tried only while other traits are undeclared")
+			g.a.askFor(trait)
 			option = "if " + expr + " > 0 {\nopts = append(opts, " + option + ")\n}"
 			sometimes = append(sometimes, option)
 			continue

@@ -184,14 +184,8 @@ func (t *trial) another() string {
 
 // nearby is a path from the current folder, if it is in there.
 func nearby(path string) string {
-	here, err := filepath.Abs(".")
-	if err != nil {
-		return path
-	}
-	if rel, err := filepath.Rel(here, path); err == nil && filepath.IsLocal(rel) {
-		return rel
-	}
-	return path
+	here, _ := filepath.Abs(".") // "" is no folder that it is in
+	return below(here, path)
 }
 
 // rename gives the tests names that no other of the folder has.
