@@ -9,6 +9,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 
@@ -21,8 +22,9 @@ import (
 
 // last is the file that holds the schedule under way.
 type last struct {
+	mu   sync.Mutex // for runs that were given up, and go on
 	file *os.File
-	buf  [512]byte
+	page []byte // the start of the file in memory, so that a note takes no call of the system; nil if there is none
 	rule string // whose runs have no schedule, and what they do
 
 	progress *progress // what watches the run; nil if nothing does
@@ -45,11 +47,11 @@ func newLast(t *testing.T, pkg string) *last {
 		}
 	}
 	own := fmt.Sprintf("%s%d-%d", name, os.Getpid(), lasts.Add(1))
-	f, err := os.OpenFile(filepath.Join(dir, own), os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	f, err := os.OpenFile(filepath.Join(dir, own), os.O_CREATE|os.O_EXCL|os.O_RDWR, 0o600)
 	if err != nil {
 		return &last{} // it is for convenience only
 	}
-	return &last{file: f}
+	return &last{file: f, page: mapped(f)}
 }
 
 // found lists the files of processes that have ended.
@@ -116,13 +118,24 @@ func (l *last) note(j Job) {
 	if text == "" {
 		text = cmp.Or(j.Schedule.String(), l.rule)
 	}
-	_, _ = l.file.WriteAt(append(append(l.buf[:0], text...), '\n'), 0) // what stood there before ends later, if at all
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if len(text) < len(l.page) { // what stood there before ends later, if at all
+		l.page[copy(l.page, text)] = '\n'
+		return
+	}
+	_, _ = l.file.WriteAt([]byte(text+"\n"), 0)
 }
 
 // close removes the file.
 func (l *last) close() {
-	if l.file != nil {
-		_ = l.file.Close()
-		_ = os.Remove(l.file.Name())
+	if l.file == nil {
+		return
 	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	unmap(l.page)
+	l.page = nil
+	_ = l.file.Close()
+	_ = os.Remove(l.file.Name())
 }
