@@ -60,7 +60,7 @@ func (c *contract) onlyFamilies(s *suite.Suite, families []suite.Family) []suite
 			all = append(all, conformance.Step{Op: ask, N: cfg.Burst})
 		}
 		families = append(families, suite.Family{Name: "the whole burst", Make: func() []conformance.Schedule {
-			return fit(suite.Sequences(cfg, all, c.gapsOf(cfg), 4))
+			return fit(c.sequences(cfg, all, 4))
 		}})
 	}
 	return families

@@ -86,7 +86,7 @@ func (c *contract) requestFamilies(s *suite.Suite) []suite.Family {
 	}
 	grid := func(name string, cfg conformance.Config, depth int) suite.Family {
 		return suite.Family{Name: name, Make: func() []conformance.Schedule {
-			return suite.Sequences(cfg, asks(cfg.Burst), c.gapsOf(cfg), depth)
+			return c.sequences(cfg, asks(cfg.Burst), depth)
 		}}
 	}
 	usual := limited("10/1s", 3)
@@ -121,14 +121,14 @@ func (c *contract) requestFamilies(s *suite.Suite) []suite.Family {
 	if c.tied { // most other configurations are refused
 		two := limited("2/1s", 2)
 		out = append(out, grid("a burst a second", limited("3/1s", 3), 3),
-			suite.Family{Name: "a burst a second", Schedules: suite.Sequences(two, asks(1), c.gapsOf(two), 5)},
+			suite.Family{Name: "a burst a second", Schedules: c.sequences(two, asks(1), 5)},
 			suite.Family{Name: "a burst a second",
 				Schedules: polling(ask, two, limited("3/1s", 3), limited("10/1s", 10))})
 	}
 	if s.Accepts(verb.Tokens) {
 		two := limited("10/1s", 2)
 		out = append(out, suite.Family{Name: "queries",
-			Schedules: suite.Sequences(two, append(asks(1), lastTokens), c.gapsOf(two), 4)})
+			Schedules: c.sequences(two, append(asks(1), lastTokens), 4)})
 	}
 	if s.Accepts(opSeveral) {
 		for _, n := range []int{0, -1, -3, 4, math.MaxInt32, math.MaxInt, math.MinInt} {
@@ -239,10 +239,19 @@ func (c *contract) allFitted(all []conformance.Schedule) []conformance.Schedule 
 	return out
 }
 
-// gapsOf are the gaps at which a token is just there, and those far from it.
-func (c *contract) gapsOf(cfg conformance.Config) []time.Duration {
+// sequences lists every schedule of up to depth of the steps, with gaps at which a token is just there, and those far
+// from it. Of several steps the longest are without the gaps that fill the bucket, after which all is as at first.
+func (c *contract) sequences(cfg conformance.Config, all []conformance.Step, depth int) []conformance.Schedule {
 	t := cfg.Rate.Interval()
-	return []time.Duration{0, t / 2, max(0, t-2), t, t + 2, t * time.Duration(cfg.Burst), c.far(cfg)}
+	gaps := []time.Duration{0, t / 2, max(0, t-2), t, t + 2}
+	filling := append(slices.Clone(gaps), t*time.Duration(cfg.Burst), c.far(cfg))
+	if len(all) == 1 || depth < 4 {
+		return suite.Sequences(cfg, all, filling, depth)
+	}
+	longest := slices.DeleteFunc(suite.Sequences(cfg, all, gaps, depth), func(s conformance.Schedule) bool {
+		return len(s.Steps) < depth
+	})
+	return append(suite.Sequences(cfg, all, filling, depth-1), longest...)
 }
 
 // toAndFro asks now and an interval earlier in turn.
