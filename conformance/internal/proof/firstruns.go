@@ -22,21 +22,21 @@ import (
 // decision that is asked for offers what its author declares; testdata/decisions.txt lists them. Of each mutant a rule
 // fails, or a decision names what no author has declared, or it is said that New shows less than it was built with, or
 // what was observed without a decision is not what its author declares, but as good or stricter: these are listed
-// there, too. What a mutant shares with its design its author decides. A few of either are run, with ESCAPEMENT_PROVE=1
-// every mutant, and with ESCAPEMENT_PROVE=all, or to make the list again, every design, too.
+// there, too. What a mutant shares with its design its author decides. A few of either are run, and all of them with
+// ESCAPEMENT_PROVE=1, or to make the list again.
 func FirstRuns(t *testing.T, designs []zoo.Design, mutants []zoo.Mutant) {
 	t.Helper()
 	synctestcompat.Require(t)
 	f := &first{steps: recordedSteps(t)}
-	everyDesign, everyMutant := prove.Number(160, 160, 8, 1), prove.Number(160, 160, 1, 1)
+	every := prove.Number(160, 160, 1, 1)
 	if *update {
-		everyDesign, everyMutant = 1, 1
+		every = 1
 	}
-	for i := 0; i < len(designs); i += everyDesign {
+	for i := 0; i < len(designs); i += every {
 		f.design(t, designs[i])
 	}
 	tally := map[string]int{}
-	for i := 0; i < len(mutants); i += everyMutant {
+	for i := 0; i < len(mutants); i += every {
 		m := mutants[i]
 		if m.Hangs || m.Rule == "X-RACE" || m.Rule == TRAITS || raceDetector && m.Chance || given(m.Spec) {
 			continue
@@ -56,7 +56,7 @@ func FirstRuns(t *testing.T, designs []zoo.Design, mutants []zoo.Mutant) {
 		}
 	}
 	t.Logf("%d designs are asked for %d decisions; of the mutants %v", f.designs, f.decisions, tally)
-	goldenLines(t, "decisions.txt", f.lines, everyDesign == 1)
+	goldenLines(t, "decisions.txt", f.lines, every == 1)
 }
 
 // TRAITS is the subtest that says what is undeclared.
