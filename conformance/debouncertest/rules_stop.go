@@ -99,12 +99,22 @@ func (x *exam) firesAfter(stop *conformance.Done) *suite.Violation {
 		if due {
 			because += "; if your documentation lets due callbacks still start then, declare StopBarrier: NoBarrier"
 		}
+		if x.calledBetween(stop, f) {
+			because += "; if your documentation says that calls work again after it, this is Funcs.Cancel"
+		}
 		found := x.told(f.Began.At, because, "fired at %s, after stop", f.Began.At)
 		// At the instant of a racing stop it may have been decided before.
 		found.Chance = x.Order == inside.OrderSampled && stop.Racing && f.Began.At == stop.Began.At
 		return found
 	}
 	return nil
+}
+
+// calledBetween reports whether a call came after stop and before f.
+func (x *exam) calledBetween(stop *conformance.Done, f *conformance.Fire) bool {
+	return slices.ContainsFunc(x.Done, func(d conformance.Done) bool {
+		return d.Op.Counts() && d.Began.Seq > stop.Ended.Seq && d.Began.Seq < f.Began.Seq
+	})
 }
 
 // sawFire reports whether Stop, which is declared to discard what is pending, waited until that

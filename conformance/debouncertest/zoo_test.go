@@ -182,6 +182,22 @@ func TestHint(t *testing.T) {
 	leadsTo(spec, "DB-MAXNE", "MaxWait: MaxWaitFromFirst")
 }
 
+// Whose Stop lets calls work again, is told which field that is.
+func TestStop_thatIsCancel(t *testing.T) {
+	synctestcompat.Require(t)
+	spec := debouncer.Choosing(debouncer.Plain())
+	build := spec.New
+	spec.New = func(env debouncertest.Env, cfg debouncertest.Config, fire func(int)) debouncertest.Funcs {
+		d := build(env, cfg, fire)
+		d.Stop, d.Cancel, d.CancelReports = d.Cancel, nil, nil
+		return d
+	}
+	v, _ := spec.Examine(t, inside.Options{Until: "DB-STOP"}).Verdict("DB-STOP")
+	if want := "this is Funcs.Cancel"; v.Status != conformance.Fail || !strings.Contains(v.Text, want) {
+		t.Errorf("got %s, want a failure that says %q:\n%s", v.Status, want, v.Text)
+	}
+}
+
 // Without declarations nobody is accused, and what TRAITS prints is what a plain debouncer
 // declares.
 func TestTraits(t *testing.T) {
