@@ -340,7 +340,7 @@ func judgeDesign(t *testing.T, spec conformance.Spec, level prove.Level) {
 		spec.Run(t)
 		return
 	}
-	r := spec.Examine(t, inside.Options{Most: 200})
+	r := spec.Examine(t, inside.Options{Most: prove.Number(40, 40, 200, 200)})
 	if r.Count(conformance.Pass) == 0 && synctestcompat.Available {
 		t.Errorf("nothing was judged: %s", r)
 	}
