@@ -80,10 +80,16 @@ func withTraits(text []byte, test, traits string) ([]byte, error) {
 		traits += "\n"
 	}
 	text = slices.Concat(text[:from], []byte(traits), text[to:])
-	if strings.Contains(traits, "time.") && !bytes.Contains(text, []byte(`"time"`)) {
+	if usesTime(traits) && !bytes.Contains(text, []byte(`"time"`)) {
 		text = bytes.Replace(text, []byte("import ("), []byte("import (\n\"time\""), 1)
 	}
 	return format.Source(text)
+}
+
+// usesTime reports whether a field of a literal, which is no more than its comments' word, has a value of package time.
+func usesTime(traits string) bool {
+	e, err := parser.ParseExpr("T{" + strings.TrimSuffix(strings.TrimSpace(traits), ",") + "}")
+	return err == nil && mentions(e, "time")
 }
 
 // commentedAs is a literal whose lines have the comments that they have in an older one.

@@ -109,12 +109,18 @@ func read(t *testing.T, dir, name string) string {
 
 // What TRAITS prints replaces the traits of a spec, or comes behind its last field.
 func TestWithTraits(t *testing.T) {
-	const traits = "Traits: quotatest.Traits{\n\t\tLatency: time.Second, // decision 1\n\t},"
-	for _, c := range []struct{ name, before string }{
-		{"none", "Name: \"x\",\n" + noTraits},
-		{"some", "Name: \"x\",\n" + someTraits + "Traits: quotatest.Traits{OneAtATime: true},\n"},
-		{"before others", "Traits: quotatest.Traits{},\nName: \"x\",\n"},
+	const (
+		value   = "Latency: time.Second, // decision 1"
+		comment = "Align: quotatest.AlignEpoch, // as of time.Truncate"
+		both    = `import ( "testing" "time" )`
+	)
+	for _, c := range []struct{ name, before, trait, imports string }{
+		{"none", "Name: \"x\",\n" + noTraits, value, both},
+		{"some", "Name: \"x\",\n" + someTraits + "Traits: quotatest.Traits{OneAtATime: true},\n", value, both},
+		{"before others", "Traits: quotatest.Traits{},\nName: \"x\",\n", value, both},
+		{"time in a comment", "Name: \"x\",\n" + noTraits, comment, `import ( "testing" )`},
 	} {
+		traits := "Traits: quotatest.Traits{\n\t\t" + c.trait + "\n\t},"
 		text := "package x\n\nimport (\n\t\"testing\"\n)\n\n" +
 			"func TestX(t *testing.T) {\nquotatest.Run(t, quotatest.Spec{\n" + c.before + "})\n}\n"
 		got, err := withTraits([]byte(text), "TestX/sub", traits)
@@ -123,15 +129,13 @@ func TestWithTraits(t *testing.T) {
 			continue
 		}
 		plain := strings.Join(strings.Fields(string(got)), " ")
-		for _, want := range []string{
-			"Traits: quotatest.Traits{ Latency: time.Second, // decision 1 }", `import ( "testing" "time" )`,
-		} {
+		for _, want := range []string{"Traits: quotatest.Traits{ " + c.trait + " }", c.imports} {
 			if strings.Count(plain, "Traits:") != 1 || !strings.Contains(plain, want) {
 				t.Errorf("%s: there is no %q in\n%s", c.name, want, got)
 			}
 		}
 	}
-	if _, err := withTraits([]byte("package x\n\nfunc TestX() {}\n"), "TestX", traits); err == nil {
+	if _, err := withTraits([]byte("package x\n\nfunc TestX() {}\n"), "TestX", "Traits: x.Traits{},"); err == nil {
 		t.Error("a test without a spec gets traits")
 	}
 }
