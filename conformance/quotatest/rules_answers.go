@@ -63,7 +63,7 @@ func (x *exam) retryKept() *suite.Violation {
 }
 
 func (x *exam) remain() *suite.Violation {
-	if !x.complete() || !x.inOrder() && x.traits.BackTime == BackRewind || x.kind == SlidingCounter && !x.ordinary() {
+	if !x.complete() || !x.inOrder() && x.traits.BackTime == BackRewind {
 		return nil
 	}
 	for _, d := range x.Done {
@@ -75,15 +75,12 @@ func (x *exam) remain() *suite.Violation {
 				"%s was answered with %d remaining, want 0 to %d", d.Step, got, x.full())
 		}
 	}
-	if x.kind == SlidingCounter {
-		return x.estimated()
-	}
 	grain := x.grain()
 	return x.answers(func(s step) *suite.Violation {
 		least, most := x.full(), 0
 		for _, off := range []time.Duration{-grain, 0, grain} { // the limiter may read any of these instants
-			left := min(max(0, whole(s.afterAt(s.At+off).room(s.At+off))), x.full())
-			least, most = min(least, left), max(most, left)
+			fewest, all := s.afterAt(s.At + off).left(s.At + off)
+			least, most = min(least, fewest), max(most, all)
 		}
 		if got := s.Answer.Remaining; got < least || got > most {
 			want := strconv.Itoa(most)
@@ -97,25 +94,25 @@ func (x *exam) remain() *suite.Violation {
 	})
 }
 
-// estimated compares what was said to remain with what the next request gets, if it comes at the
-// same instant. An estimate may be rounded for the one and not for the other.
-func (x *exam) estimated() *suite.Violation {
-	if x.traits.Latency > 0 {
-		return nil
-	}
-	for i := 1; i < len(x.Done); i++ {
-		before, d := x.Done[i-1], x.Done[i]
-		if d.Op != verb.Allow || before.Op != verb.Allow || d.At != before.At ||
-			before.Answer.Err != nil || d.Answer.Err != nil {
-			continue
+// left is from how many to how many events more a limiter may say that it would grant at t: those that fit, or if it
+// estimates, one more or less than the estimate. A counter may count denied requests all, or some of them.
+func (m *model) left(t time.Duration) (least, most int) {
+	least, most = m.limit, 0
+	for _, each := range []*model{m, m.capped()} {
+		room := each.room(t)
+		fewest, all := whole(room), whole(room)
+		if m.kind == SlidingCounter && each.estimates(t) {
+			all++
+			if room.IsInt() {
+				fewest--
+			}
 		}
-		left := before.Answer.Remaining
-		if d.OK && d.N > left+1 || !d.OK && d.N < left {
-			return x.broken(d.At, fmt.Sprintf("the answer before it said that %d remain", left),
-				"allow %d at %s was %s", d.N, timeline.Duration(d.At), suite.Decided(d.OK))
+		least, most = min(least, fewest), max(most, all)
+		if !m.counted || m.kind != SlidingCounter {
+			break
 		}
 	}
-	return nil
+	return max(0, least), min(max(0, most), m.limit)
 }
 
 func (x *exam) reset() *suite.Violation {

@@ -240,6 +240,10 @@ func TestInit_subjects(t *testing.T) {
 			"TakeKey: func(key, n int)", "r0 := x.Take(strconv.Itoa(key))", `r0 := x.Peek("1")`,
 			"ResetAfter: r0.ResetAt.Sub(env.Clock.Now()),",
 		}},
+		{"Visits", []string{
+			"quotatest.SlidingCounter", "Answer{OK: r0, Remaining: int(x.Remaining(strconv.Itoa(key)))}",
+			`Peek: func() quotatest.Answer { return quotatest.Answer{Remaining: int(x.Remaining("1"))} }`,
+		}},
 		{"BoundDebouncer", []string{"(cfg.Wait, cfg.MaxWait, func() { fire(0) })"}},
 		{"NameDebouncer", []string{
 			"func(_ string, v int) { fire(v) })", "CallKey: func(key int, v int) { x.Call(strconv.Itoa(key), v) }",

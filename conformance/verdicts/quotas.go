@@ -67,45 +67,9 @@ func (a *adapter) decision() *decision {
 // decides tells what a method answers, nil if it is no decision.
 func (a *adapter) decides(name string, sig *types.Signature) *decision {
 	d := &decision{fields: map[string]string{}}
-	var args []string
-	for i := range sig.Params().Len() {
-		if sig.Variadic() && i == sig.Params().Len()-1 {
-			break
-		}
-		t := sig.Params().At(i).Type()
-		switch kindOf(t) {
-		case context:
-			args = append(args, "context.Background()")
-		case ident:
-			text := a.keyText(sig.Params().At(i), isKey(sig.Params().At(i)) && name != "Peek" && !d.keyed)
-			d.keyed = d.keyed || strings.Contains(text, "(key)")
-			args = append(args, text)
-		case instant:
-			d.explicit = true
-			args = append(args, "at")
-		case count, perSec:
-			v := sig.Params().At(i)
-			if keys.MatchString(v.Name()) && kindOf(t) == count {
-				d.keyed = true
-				args = append(args, "key")
-				continue
-			} else if !quantity(v) && kindOf(t) == count {
-				args = append(args, types.TypeString(t, a.qualifier)+"(0)")
-				continue
-			}
-			if d.counts {
-				return nil
-			}
-			d.counts, d.misfit = true, a.misfit(t, "n")
-			args = append(args, a.fraction(t, "n"))
-		default:
-			arg := map[string]string{"net/http.ResponseWriter": "w", "*net/http.Request": "r"}[types.TypeString(t, nil)]
-			if arg == "" {
-				return nil
-			}
-			d.recorder = true
-			args = append(args, arg)
-		}
+	args, ok := d.arguments(a, sig, name != "Peek")
+	if !ok {
+		return nil
 	}
 	for i := range sig.Results().Len() {
 		d.result(a, name, sig.Results().At(i), i)
@@ -115,6 +79,68 @@ func (a *adapter) decides(name string, sig *types.Signature) *decision {
 	}
 	d.call = instance + "." + name + "(" + strings.Join(args, ", ") + ")"
 	return d
+}
+
+// arguments are those of a call, of which one is the number of a key if there is a key to be numbered.
+func (d *decision) arguments(a *adapter, sig *types.Signature, numbered bool) (args []string, ok bool) {
+	for i := range sig.Params().Len() {
+		if sig.Variadic() && i == sig.Params().Len()-1 {
+			break
+		}
+		v := sig.Params().At(i)
+		t := v.Type()
+		switch kindOf(t) {
+		case context:
+			args = append(args, "context.Background()")
+		case ident:
+			text := a.keyText(v, isKey(v) && numbered && !d.keyed)
+			d.keyed = d.keyed || strings.Contains(text, "(key)")
+			args = append(args, text)
+		case instant:
+			d.explicit = true
+			args = append(args, "at")
+		case count, perSec:
+			if keys.MatchString(v.Name()) && kindOf(t) == count {
+				d.keyed = numbered
+				args = append(args, map[bool]string{true: "key", false: "1"}[numbered])
+				continue
+			} else if !quantity(v) && kindOf(t) == count {
+				args = append(args, types.TypeString(t, a.qualifier)+"(0)")
+				continue
+			}
+			if d.counts {
+				return nil, false
+			}
+			d.counts, d.misfit = true, a.misfit(t, "n")
+			args = append(args, a.fraction(t, "n"))
+		default:
+			arg := map[string]string{"net/http.ResponseWriter": "w", "*net/http.Request": "r"}[types.TypeString(t, nil)]
+			if arg == "" {
+				return nil, false
+			}
+			d.recorder = true
+			args = append(args, arg)
+		}
+	}
+	return args, true
+}
+
+// remainder is what a method says of how many more events would be granted, of a numbered key or of key 1, as d asks;
+// "" if there is none.
+func (a *adapter) remainder(d *decision, numbered bool) string {
+	for _, name := range []string{"Remaining", "RemainingAt", "Left", "Available"} {
+		sig := a.signature(name)
+		if sig == nil || sig.Results().Len() != 1 || kindOf(sig.Results().At(0).Type()) != count {
+			continue
+		}
+		var asked decision
+		args, ok := asked.arguments(a, sig, numbered)
+		same := asked.explicit == d.explicit && asked.keyed == (d.keyed && numbered)
+		if ok && same && !asked.counts && !asked.recorder {
+			return "int(" + instance + "." + name + "(" + strings.Join(args, ", ") + "))"
+		}
+	}
+	return ""
 }
 
 // result looks at a result of a decision.
@@ -251,13 +277,27 @@ return quotatest.Answer{OK: served, Remaining: left}
 	if d.explicit {
 		at, a.time = "At", "Explicit"
 	}
+	left := ""
+	if d.fields["Remaining"] == "" {
+		left = a.remainder(d, true)
+		d.fields["Remaining"] = left
+	}
 	a.put(map[bool]string{true: "TakeKey", false: "Take"}[d.keyed]+at, d.text(a))
+	if left != "" {
+		a.put("Peek"+at, "func("+map[bool]string{true: "at time.Time"}[d.explicit]+
+			") quotatest.Answer {\nreturn quotatest.Answer{Remaining: "+a.remainder(d, false)+"}\n}")
+	}
 	if sig := a.signature("Peek"); sig != nil {
 		p := a.decides("Peek", sig)
 		if p != nil && !p.counts && !p.recorder && !p.keyed && p.explicit == d.explicit {
 			a.put("Peek"+at, p.text(a))
 		}
 	}
+	a.fillQuotaEnds()
+}
+
+// fillQuotaEnds sets the fields of quotatest.Funcs that give back, forget and end.
+func (a *adapter) fillQuotaEnds() {
 	for _, back := range []string{"GiveBack", "Refund", "Return", "Undo"} {
 		if sig := a.signature(back); sig != nil && slices.Equal(kindsOf(sig.Params()), []kind{count}) {
 			t := sig.Params().At(0).Type()
@@ -387,7 +427,7 @@ var promises = []struct {
 
 // spoken are the words of comments for each of the promises.
 var spoken = regexp.MustCompile(
-	`(?i)(gcra|generic.cell.rate)|(sliding.?(?:window.?)?log)|(sliding.?(?:window.?)?counter)|(fixed.?window)`)
+	`(?i)(gcra|generic.cell.rate)|(sliding.?(?:window.?)?log)|(sliding.?(?:window.?)?counter)|(fixed.?window\b)`)
 
 // byName is the Kind that a name says, or the only one of which the comments speak; "" if none does.
 func (a *adapter) byName() string {

@@ -272,6 +272,9 @@ func (l *limiter) answer(t time.Time, n int, ok bool) qt.Answer {
 	if l.is("remaining counts before") && ok {
 		a.Remaining += n
 	}
+	if l.is("remaining forgets the window before") {
+		a.Remaining = max(0, l.cfg.Limit-l.current)
+	}
 	switch l.kind {
 	case qt.SlidingLog:
 		for i, at := range l.log {

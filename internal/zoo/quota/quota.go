@@ -77,6 +77,7 @@ func Mutants() []zoo.Mutant {
 		{"retry of what never fits", qt.GCRA, "GC-RETRYNEG"},
 		{"remaining counts before", qt.GCRA, "GC-REMAIN"},
 		{"remaining counts before", qt.SlidingCounter, "GC-REMAIN"},
+		{"remaining forgets the window before", qt.SlidingCounter, "GC-REMAIN"},
 		{"remaining of an old instant counts from there", qt.GCRA, "GC-REMAIN"},
 		{"reset is one event late", qt.GCRA, "GC-RESET"},
 		{"answers from the instants of what came late", qt.SlidingLog, "GC-RESET"},

@@ -102,3 +102,13 @@ type LoopDebouncer struct{}
 func NewLoopDebouncer(wait time.Duration) *LoopDebouncer { return nil }
 
 func (*LoopDebouncer) Call(now time.Time) bool { return true }
+
+// Visits counts for each visitor in sliding windows, estimated from those of two fixed windows: a sliding window
+// counter.
+type Visits struct{}
+
+// NewVisits makes one.
+func NewVisits(limit int, window time.Duration) *Visits { return nil }
+
+func (*Visits) Allow(visitor string) bool    { return true }
+func (*Visits) Remaining(visitor string) int { return 0 }
