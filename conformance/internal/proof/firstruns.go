@@ -114,6 +114,9 @@ func (f *first) design(t *testing.T, d zoo.Design) {
 // shows checks that the replay line of a decision shows what it says.
 func shows(t *testing.T, d zoo.Design, decision conformance.Decision) {
 	t.Helper()
+	if decision.Rule != "" && decision.Schedule == "" && !strings.Contains(decision.Replay, "/^TRAITS$'") {
+		t.Errorf("%s: the rule of the decision about %s does not fail: %s", d.Name, decision.Trait, decision.Replay)
+	}
 	if decision.Schedule == "" || decision.Rule == "" || !strings.Contains(decision.Replay, decision.Schedule) {
 		return
 	}

@@ -96,11 +96,20 @@ func (e *engine[T, E]) replay(id string, v *Violation) string {
 	if v.interleaving != "" {
 		return e.replayOrder(id, v)
 	}
-	command := fmt.Sprintf("go test -run %s %s", quoted(e.pattern(id)), cmp.Or(e.pkg, callerPackage()))
+	command := fmt.Sprintf("go test -run %s %s", quoted(e.pattern(e.shownBy(id, v))), cmp.Or(e.pkg, callerPackage()))
 	if v.Run == nil {
 		return command
 	}
 	return fmt.Sprintf("ESCAPEMENT_SCHEDULE=%s %s", quoted(v.Run.Schedule.String()), command)
+}
+
+// shownBy is the subtest that shows a violation again: that of the rule, which is judged by the strict values on a
+// schedule that is given, and does not fail without one if the violation is open to a decision.
+func (e *engine[T, E]) shownBy(id string, v *Violation) string {
+	if v.Run == nil && slices.ContainsFunc(e.decisions, func(d *decision[T, E]) bool { return d.run == v }) {
+		return TRAITS
+	}
+	return id
 }
 
 // pattern selects the rule's subtest, and nothing else, with -run.

@@ -255,7 +255,7 @@ func (e *engine[T, E]) replayOrder(id string, v *Violation) string {
 		with += " "
 	}
 	line := fmt.Sprintf("%s=%s %s %s-run %s %s", interleave.Variable, quoted(v.interleaving), interleave.Command, with,
-		quoted(e.pattern(id)), cmp.Or(e.pkg, callerPackage()))
+		quoted(e.pattern(e.shownBy(id, v))), cmp.Or(e.pkg, callerPackage()))
 	if v.Run == nil {
 		return line
 	}
