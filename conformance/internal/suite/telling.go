@@ -45,7 +45,7 @@ func corner(cfg conformance.Config) bool {
 		}
 	}
 	return cfg.Has("maxwait") && cfg.MaxWait < cfg.Wait || cfg.Has("epoch") ||
-		cfg.Has("rate") && (cfg.Rate.Events <= 0 || cfg.Rate.Extreme()) ||
+		cfg.Has("rate") && (cfg.Rate.Events <= 0 || cfg.Rate.Extreme() || cfg.Rate.Interval() < time.Microsecond) ||
 		cfg.Has("burst") && (cfg.Burst < 1 || cfg.Burst >= 1<<30)
 }
 

@@ -88,6 +88,8 @@ func (e *engine[T, E]) conclude(r *Rule[T, E], v *conformance.Verdict, only stri
 	}
 	e.count(f, v)
 	switch {
+	case f.worst != nil && f.worst.sequential && e.toldOn():
+		v.Status, v.Reason = conformance.Skip, "one goroutine gets the same, which a rule about single calls tells"
 	case f.worst != nil:
 		e.fail(r, f, v)
 	case e.open(r.ID) != "":
@@ -107,6 +109,16 @@ func (e *engine[T, E]) conclude(r *Rule[T, E], v *conformance.Verdict, only stri
 		v.Reason = "which calls meet is chance, as their orders cannot be explored: " + e.unexplored[r.ID]
 	case v.LeftOut > 0:
 		v.Reason = fmt.Sprintf("%d judged, %d left out: %s", v.Judged, v.LeftOut, mostOften(f.left))
+	}
+	return false
+}
+
+// toldOn reports whether a rule is broken on a schedule.
+func (e *engine[T, E]) toldOn() bool {
+	for _, f := range e.findings {
+		if f.worst != nil && f.worst.Run != nil {
+			return true
+		}
 	}
 	return false
 }
