@@ -138,7 +138,6 @@ func (f *families) slots() {
 	f.out = append(f.out, suite.Family{Name: suite.Leaks, Look: true, Schedules: leaks})
 	f.add("one slot", 1, 2, "1h", plan{depth: 6, cancel: f.contexts})
 	f.add("two slots", 2, 1, "1h", plan{depth: 5, cancel: f.contexts, running: f.contexts})
-	f.add("three slots", 3, 1, "1h", plan{depth: 6})
 	f.withoutBacklog()
 }
 
@@ -184,10 +183,6 @@ func (f *families) timeouts() {
 // weights are requests for several slots.
 func (f *families) weights() {
 	f.add("weights", 3, 3, "1h", plan{weights: []int{1, 2, 3}, depth: 4, cancel: f.contexts})
-	f.add("heavy and light", 2, 3, "1h", plan{weights: []int{1, 2}, depth: 5, cancel: f.contexts})
-	if f.timeout {
-		f.add("weights and a timeout", 3, 3, "100ms", plan{weights: []int{1, 3}, gaps: halves[:2], depth: 4})
-	}
 	if f.oversize {
 		f.add("more than the limit", 2, 5, "1h", plan{weights: []int{1, 3}, depth: 5, cancel: f.contexts})
 	}
@@ -219,7 +214,6 @@ func (f *families) large() (all []conformance.Schedule) {
 func (f *families) resizes() {
 	f.add("resize", 2, 2, "1h", plan{depth: 4, resize: []int{1, 3}})
 	f.out = append(f.out, suite.Family{Name: "resize to nothing", Schedules: f.nothing()})
-	f.add("resize by two", 1, 2, "1h", plan{depth: 4, resize: []int{3}})
 	if f.timeout {
 		f.add("resize and a timeout", 1, 2, "100ms", plan{gaps: halves[:2], depth: 4, resize: []int{1, 2}, later: true})
 	}
