@@ -298,7 +298,7 @@ func (o observer) maxWait() int {
 	}
 	rec := o.settled(strings.Replace(cfg, "wait=100ms", "wait=100ms maxwait=250ms", 1) + bounded)
 	if !edge.Differ(o.settled(cfg+bounded), rec) {
-		return o.say("MaxWait", "New does the same with cfg.MaxWait = 250ms as without: if your code takes a "+
+		return o.say("MaxWait", "Spec.New does the same with cfg.MaxWait = 250ms as without: if your code takes a "+
 			"bound, hand it on, and declare MaxWait.")
 	}
 	for _, how := range []MaxWait{MaxWaitFromFirst, MaxWaitFromFire, MaxWaitOnCall} {
@@ -339,7 +339,7 @@ func (o observer) full() int {
 	rec := o.settled("wait=100ms k=2" + steps)
 	switch {
 	case !edge.Differ(o.settled("wait=100ms"+steps), rec):
-		return o.say("Full", "New does the same with cfg.Full = 2 as without: if your code takes a number, hand "+
+		return o.say("Full", "Spec.New does the same with cfg.Full = 2 as without: if your code takes a number, hand "+
 			"it on, and declare Full.")
 	case !firedWith(rec, 1) && firedWith(rec, 2):
 		return int(FullMakesRoom)

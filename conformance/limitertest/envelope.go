@@ -148,11 +148,18 @@ func (x *exam) envelope() *suite.Violation {
 				return number(f)
 			}
 			return x.broken(last.at, brings(last.at-first.at, rate, in(flow), top),
-				"%d tokens were granted from %s to %s, want %s at the most",
-				sum, timeline.Duration(first.at), timeline.Duration(last.at), in(most))
+				"%d tokens were granted %s, want %s at the most", sum, period(first.at, last.at), in(most))
 		}
 	}
 	return nil
+}
+
+// period says from when to when.
+func period(from, to time.Duration) string {
+	if from == to {
+		return "at " + timeline.Duration(to)
+	}
+	return fmt.Sprintf("from %s to %s", timeline.Duration(from), timeline.Duration(to))
 }
 
 // brings says what may be granted in a window: what the rate brings, and the burst.

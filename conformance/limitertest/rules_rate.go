@@ -142,7 +142,7 @@ func (x *exam) zeroRate() *suite.Violation {
 		prepaid := x.traits.Oversize == OversizePrepaid && d.N > cfg.Burst && left == cfg.Burst // nobody will pay
 		if granted && !x.traits.pays(d.N, left) && !prepaid {
 			return x.broken(d.At, fmt.Sprintf("it began with %s, and gets no more", timeline.Count(there, "token")),
-				"%s %d at %s was granted", d.Op, d.N, timeline.Duration(d.At))
+				"%s %d at %s was granted, want never", d.Op, d.N, timeline.Duration(d.At))
 		}
 		if v := x.deniedAtZeroRate(i, left); v != nil {
 			return v

@@ -140,8 +140,7 @@ func (x *exam) env() *suite.Violation {
 		paid = ", and an oversize grant is paid for before the next"
 	}
 	return x.broken(b.at, brings(b.at-a.at, cfg.Rate, number(brought), cfg.Burst)+paid,
-		"%d tokens were granted from %s to %s, want %s at the most",
-		sum, timeline.Duration(a.at), timeline.Duration(b.at), number(most))
+		"%d tokens were granted %s, want %s at the most", sum, period(a.at, b.at), number(most))
 }
 
 // prepaid reports whether the trace is judgeable and has nothing but requests, with some for more than the burst

@@ -205,7 +205,7 @@ func (c *contract) Table(s *suite.Suite, tr *Traits) []suite.Choice {
 		{
 			Name: "Align", Declared: int(tr.Align), Values: aligns,
 			Means: []string{"at whole multiples of the window since the year 1, as of time.Truncate",
-				"at whole multiples of the window since 1970", "one after another, from the start",
+				"at whole multiples of the window since 1970", "one after another, from when the limiter was made",
 				"with the first request after the last one has ended"},
 			Needless: func() bool { return kind != FixedWindow && kind != SlidingCounter },
 			Observe: func() int {

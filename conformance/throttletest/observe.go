@@ -161,7 +161,7 @@ func (o observer) windows() int {
 	const steps = " | call 1 @0 | call 2 @60ms | call 3 @61ms | call 4 @101ms | call 5 @102ms | call 6 @161ms"
 	rec := o.tried("interval=100ms edges=leading k=2%s", steps)
 	if !edge.Differ(o.tried("interval=100ms edges=leading%s", steps), rec) {
-		return o.say("Windows", "New does the same with cfg.K = 2 as without: if your code takes a K, "+
+		return o.say("Windows", "Spec.New does the same with cfg.K = 2 as without: if your code takes a K, "+
 			"hand it on, and declare Windows.")
 	}
 	passed := func(ms int) bool {

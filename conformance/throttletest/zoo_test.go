@@ -173,7 +173,7 @@ func TestTraits_answers(t *testing.T) {
 	}
 	short := func(_ string, steps int) bool { return steps <= 2 }
 	v, _ := spec.Examine(t, inside.Options{Keep: short, Unprobed: true}).Verdict("TRAITS")
-	if strings.Contains(v.Text, "Reentrancy") || strings.Contains(v.Text, "New was asked for") ||
+	if strings.Contains(v.Text, "Reentrancy") || strings.Contains(v.Text, "Spec.New was asked for") ||
 		!strings.Contains(v.Text, "Edges: []throttletest.Edges{throttletest.Leading}") {
 		t.Errorf("TRAITS says\n%s", v.Text)
 	}

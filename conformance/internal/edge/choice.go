@@ -138,14 +138,14 @@ func Observed(
 		others := without(g.edges, builds)
 		switch {
 		case builds == conformance.NoEdges && !g.silent():
-			said += fmt.Sprintf("New was asked for NoEdges too: %s.\n", g.inWords())
+			said += fmt.Sprintf("Spec.New was asked for NoEdges too: %s.\n", g.inWords())
 		case off, g.silent() && len(groups) > 1:
 			list = append(list, g.edges...)
 		case len(groups) == 1: // whatever it can build, New does not ask for it
-			said = "New does the same whatever cfg.Edges is: if your code can build others, hand it on.\n"
+			said = "Spec.New does the same whatever cfg.Edges is: if your code can build others, hand it on.\n"
 			list = append(list, builds)
 		case len(others) > 0:
-			said += fmt.Sprintf("New was asked for %s too, and does the same as with %s.%s: %s. "+
+			said += fmt.Sprintf("Spec.New was asked for %s too, and does the same as with %s.%s: %s. "+
 				"Declare what it can build.\n", strings.Join(others, ", "), pkg, names[builds], g.inWords())
 			fallthrough
 		default:
