@@ -146,6 +146,8 @@ func TestInWords(t *testing.T) {
 			"At 100ms, in a race with the timers of that instant: event 2. Then nothing for 1s.",
 		"rate=10/1s burst=3 | wait 1 -1ns @0 | allow 2 @0": "Made with a rate of 10/1s and a burst of 3. " +
 			"At 0: a wait for 1 with a context that is done. At the same instant: a request for 2, now or not at all.",
+		"rate=1/1s | allow 1 2 @0":    "Made with a rate of 1/1s. At 0: a request for 1, now or not at all, of key 2.",
+		"acquire 1 2 @0":              "At 0: request 1 waits for its slot, weight 2.",
 		"afterfunc 1 1s @0 | now @f1": "At 0: afterfunc 1 1s. In function 1: now.",
 		"":                            "",
 		"no schedule":                 "",
