@@ -75,7 +75,7 @@ func (a *account) reserve(d *conformance.Done, number int) {
 func (a *account) delayed(c *claim) {
 	d, act := c.d, suite.Sum(c.d.At, max(0, c.d.Delay))
 	differ := func(want time.Duration) {
-		a.differ("RS-DELAY", want, a.debt(), "reserve %d at %s has a delay of %s, want %s",
+		a.differ("RS-DELAY", d.At, a.debt(), "reserve %d at %s has a delay of %s, want %s",
 			d.N, timeline.Duration(d.At), timeline.Duration(d.Delay), timeline.Duration(want-d.At))
 	}
 	switch {
