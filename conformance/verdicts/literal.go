@@ -80,6 +80,9 @@ func withTraits(text []byte, test, traits string) ([]byte, error) {
 		traits += "\n"
 	}
 	text = slices.Concat(text[:from], []byte(traits), text[to:])
+	for _, declared := range declares.FindAllStringSubmatch(traits, -1) {
+		text = regexp.MustCompile(`\n\t*// declare `+declared[1]+`\b.*`).ReplaceAll(text, nil)
+	}
 	if usesTime(traits) && !bytes.Contains(text, []byte(`"time"`)) {
 		text = bytes.Replace(text, []byte("import ("), []byte("import (\n\"time\""), 1)
 	}
@@ -91,6 +94,9 @@ func usesTime(traits string) bool {
 	e, err := parser.ParseExpr("T{" + strings.TrimSuffix(strings.TrimSpace(traits), ",") + "}")
 	return err == nil && mentions(e, "time")
 }
+
+// declares matches a trait that a literal has, and not only as a comment.
+var declares = regexp.MustCompile(`(?m)^\s*(\w+): `)
 
 // commentedAs is a literal whose lines have the comments that they have in an older one.
 func commentedAs(traits, older string) string {

@@ -116,6 +116,7 @@ func TestWithTraits(t *testing.T) {
 	)
 	for _, c := range []struct{ name, before, trait, imports string }{
 		{"none", "Name: \"x\",\n" + noTraits, value, both},
+		{"asked for", "Name: \"x\",\n\t\t// declare Latency: say it\n" + noTraits, value, both},
 		{"some", "Name: \"x\",\n" + someTraits + "Traits: quotatest.Traits{OneAtATime: true},\n", value, both},
 		{"before others", "Traits: quotatest.Traits{},\nName: \"x\",\n", value, both},
 		{"time in a comment", "Name: \"x\",\n" + noTraits, comment, `import ( "testing" )`},
@@ -130,7 +131,7 @@ func TestWithTraits(t *testing.T) {
 		}
 		plain := strings.Join(strings.Fields(string(got)), " ")
 		for _, want := range []string{"Traits: quotatest.Traits{ " + c.trait + " }", c.imports} {
-			if strings.Count(plain, "Traits:") != 1 || !strings.Contains(plain, want) {
+			if strings.Count(plain, "Traits:") != 1 || strings.Contains(plain, "// declare") || !strings.Contains(plain, want) {
 				t.Errorf("%s: there is no %q in\n%s", c.name, want, got)
 			}
 		}
