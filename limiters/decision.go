@@ -292,18 +292,17 @@ func (k *Keyed[K, L]) Take(ctx context.Context, key K, n int) (d Decision, err e
 	if err := ctx.Err(); err != nil {
 		return d, err
 	}
-	full := k.Do(key, func(l L) {
-		taker, ok := any(l).(Taker)
-		if !ok {
-			panic(fmt.Sprintf("limiters: Keyed.Take: a %T has no Take: use Do", l))
-		}
-		name, _ := any(key).(string)
-		d, err = taker.Take(ctx, name, n)
-	})
-	if full != nil {
-		return Decision{}, full
+	l, use := k.acquire(key)
+	if use == nil {
+		return d, ErrTooManyKeys
 	}
-	return d, err
+	defer use.calls.Add(-1)
+	taker, ok := any(l).(Taker)
+	if !ok {
+		panic(fmt.Sprintf("limiters: Keyed.Take: a %T has no Take: use Do", l))
+	}
+	name, _ := any(key).(string)
+	return taker.Take(ctx, name, n)
 }
 
 // noContext panics in place of a nil dereference.

@@ -3,8 +3,8 @@ package limiters
 import (
 	"errors"
 	"fmt"
+	"hash/maphash"
 	"sync"
-	"sync/atomic"
 )
 
 // ErrTooManyKeys is the error of [Keyed.Do] if there is no room for another key;
@@ -22,8 +22,9 @@ var ErrTooManyKeys = errors.New("limiters: too many keys are in use")
 //
 // Each call with a new key checks a few other keys in turn, so idle keys are forgotten
 // as fast as new ones come, and a call costs no more than a few checks, even if all
-// room is taken. A limiter that was changed after it was made, such as by a new rate,
-// must not be reported as fresh, or the change is lost.
+// room is taken; now and then a new key also moves the two thousand of its part of the
+// table. A limiter that was changed after it was made, such as by a new rate, must not
+// be reported as fresh, or the change is lost.
 //
 // The zero Keyed has no limiters and no room: make one with [NewKeyed]. It has no
 // goroutine and no timer. All methods are safe for concurrent use.
@@ -31,23 +32,24 @@ type Keyed[K comparable, L any] struct {
 	room  int
 	make  func(key K) L
 	fresh func(L) bool
+	seed  maphash.Seed
 
-	mu   sync.Mutex
-	keys map[K]*keyedEntry[K, L]
-	all  []*keyedEntry[K, L]
-	hand int // what in all is looked at next
-}
-
-type keyedEntry[K comparable, L any] struct {
-	key   K
-	l     L
-	users atomic.Int32 // calls of Do; they begin with mu held
+	mu     sync.Mutex
+	held   int
+	depth  uint                // how many leading bits of a hash say which table has its key
+	tables []*keyedTable[K, L] // by these bits: of each table, as many in a row as it needs no bits for
+	uses   keyedUses
+	at     int // the first place in tables of the one that is looked at next
+	hand   int // and where in it
 }
 
 // looks is how many limiters a call with a new key looks at. With two, everything
 // that is idle has been found before the keys have doubled; more make room sooner
 // when there is none.
 const looks = 4
+
+// passes is how many slots a call with a new key passes at most, empty ones as well.
+const passes = 64
 
 // NewKeyed returns a Keyed with room for maxKeys keys. make makes the limiter of a
 // key. fresh reports whether a limiter decides from now on as one that make has just
@@ -65,7 +67,10 @@ func NewKeyed[K comparable, L any](maxKeys int, make func(key K) L, fresh func(L
 	if make == nil || fresh == nil {
 		panic("limiters: NewKeyed: make and fresh must not be nil: pass a function that never reports fresh to keep all keys")
 	}
-	return &Keyed[K, L]{room: maxKeys, make: make, fresh: fresh, keys: map[K]*keyedEntry[K, L]{}}
+	return &Keyed[K, L]{
+		room: maxKeys, make: make, fresh: fresh, seed: maphash.MakeSeed(),
+		tables: []*keyedTable[K, L]{newKeyedTable[K, L](0, 0)}, uses: keyedUses{first: []*keyedUse{nil}},
+	}
 }
 
 // Do calls f with the limiter of key, under no lock. Do not keep the limiter after f has
@@ -79,12 +84,12 @@ func (k *Keyed[K, L]) Do(key K, f func(L)) error {
 	if f == nil {
 		panic(fmt.Sprintf("limiters: Keyed.Do(%v, nil): f must not be nil: pass what is done with the limiter", key))
 	}
-	e := k.acquire(key)
-	if e == nil {
+	l, use := k.acquire(key)
+	if use == nil {
 		return ErrTooManyKeys
 	}
-	defer e.users.Add(-1)
-	f(e.l)
+	defer use.calls.Add(-1)
+	f(l)
 	return nil
 }
 
@@ -92,43 +97,84 @@ func (k *Keyed[K, L]) Do(key K, f func(L)) error {
 func (k *Keyed[K, L]) Len() int {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	return len(k.all)
+	return k.held
 }
 
-func (k *Keyed[K, L]) acquire(key K) *keyedEntry[K, L] {
+// acquire returns the limiter of key, and its use, which the caller ends: nil if there is no room.
+func (k *Keyed[K, L]) acquire(key K) (l L, use *keyedUse) {
 	if key != key {
 		panic(fmt.Sprintf("limiters: Keyed.Do: key %v is not equal to itself, so it would be new each time: use another", key))
 	}
+	if len(k.tables) == 0 {
+		return l, nil
+	}
+	hash := maphash.Comparable(k.seed, key) | 1
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	e := k.keys[key]
-	if e == nil {
-		k.sweep()
-		if len(k.all) >= k.room {
-			return nil
-		}
-		e = &keyedEntry[K, L]{key: key, l: k.make(key)}
-		k.keys[key] = e
-		k.all = append(k.all, e)
+	if s := k.table(hash).find(hash, key); s != nil {
+		return s.l, k.uses.begin(hash)
 	}
-	e.users.Add(1)
-	return e
+	k.sweep()
+	if k.held >= k.room {
+		return l, nil
+	}
+	l = k.make(key)
+	t := k.table(hash)
+	for t.used >= tableKeys && t.full() {
+		k.split(t, hash)
+		t = k.table(hash)
+	}
+	t.add(keyedSlot[K, L]{hash, key, l})
+	k.held++
+	return l, k.uses.begin(hash)
+}
+
+// table returns the table where a hash belongs.
+func (k *Keyed[K, L]) table(hash uint64) *keyedTable[K, L] { return k.tables[hash>>(64-k.depth)] }
+
+// split splits t, where hash belongs.
+func (k *Keyed[K, L]) split(t *keyedTable[K, L], hash uint64) {
+	if t.depth == k.depth {
+		old := k.tables
+		k.tables = make([]*keyedTable[K, L], 2*len(old))
+		for i := range k.tables {
+			k.tables[i] = old[i/2]
+		}
+		k.depth++
+		k.at *= 2
+	}
+	places := 1 << (k.depth - t.depth)
+	from := int(hash>>(64-k.depth)) &^ (places - 1)
+	halves := t.split()
+	for i := range places {
+		k.tables[from+i] = halves[2*i/places]
+	}
 }
 
 // sweep forgets what it can of the next few limiters.
 func (k *Keyed[K, L]) sweep() {
-	for range min(looks, len(k.all)) {
-		if k.hand >= len(k.all) {
-			k.hand = 0
+	left := min(looks, k.held)
+	for i := 0; i < passes && left > 0; i++ {
+		t := k.tables[k.at]
+		if k.hand >= len(t.slots) {
+			k.at, k.hand = (k.at+1<<(k.depth-t.depth))%len(k.tables), 0
+			continue
 		}
-		e := k.all[k.hand]
-		if e.users.Load() > 0 || !k.fresh(e.l) {
+		hash := t.slots[k.hand].hash
+		if hash == 0 {
 			k.hand++
 			continue
 		}
-		delete(k.keys, e.key)
-		last := len(k.all) - 1
-		k.all[k.hand], k.all[last] = k.all[last], nil
-		k.all = k.all[:last]
+		left--
+		if k.uses.has(hash) || !k.fresh(t.slots[k.hand].l) {
+			k.hand++
+			continue
+		}
+		t.remove(k.hand)
+		k.held--
+		if was := len(t.slots); was > 8 && 4*t.used < was {
+			t.resize(t.used)
+			k.hand = k.hand * len(t.slots) / was
+		}
 	}
 }

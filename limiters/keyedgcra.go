@@ -12,7 +12,7 @@ import (
 )
 
 // A KeyedGCRA is one [GCRA] for each key: for each user, address or tenant. It decides as a
-// [Keyed] of them does, for many keys in less time and a fifth of the memory: it keeps each
+// [Keyed] of them does, for many keys in less time and a third of the memory: it keeps each
 // key with one number, its theoretical arrival time, in a hash table. There is room for a
 // bounded number of keys.
 //
