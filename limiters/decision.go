@@ -155,11 +155,17 @@ func (w *SlidingCounter) AllowAt(t time.Time, n int) Decision {
 }
 
 func (w *SlidingCounter) allow(t time.Time, n int) Decision {
-	d := w.decision(w.take(t, n), n)
 	v := w.at(t)
-	d.Remaining = v.remaining(w)
-	since := t.Sub(v.start) // less than v.offset if the clock went back
-	end := less(w.window, since)
+	left := v.remaining(w)
+	ok := n == 0
+	if n > 0 && n <= left {
+		ok, left = true, left-n
+		v.current += n
+		w.moveTo(&v)
+	}
+	d := w.decision(ok, n)
+	d.Remaining = left
+	end := less(w.window, v.since)
 	switch {
 	case v.current > 0:
 		d.ResetAfter = less(end, -w.window)
@@ -170,7 +176,7 @@ func (w *SlidingCounter) allow(t time.Time, n int) Decision {
 	switch room := w.limit - v.current - wanted; {
 	case d.RetryAfter != 0 || d.Allowed && (n > 0 || d.Remaining > 0):
 	case room >= 0: // The window before fades out.
-		d.RetryAfter = less(w.faded(v.before, room), since)
+		d.RetryAfter = less(w.faded(v.before, room), v.since)
 	default: // This one does, after its end.
 		d.RetryAfter = less(end, -w.faded(v.current, w.limit-wanted))
 	}

@@ -90,13 +90,19 @@ func (w *SlidingCounter) take(t time.Time, n int) bool {
 	if n > v.remaining(w) {
 		return false
 	}
-	w.start, w.offset, w.before, w.current = v.start, v.offset, v.before, v.current+n
+	v.current += n
+	w.moveTo(&v)
 	return true
+}
+
+func (w *SlidingCounter) moveTo(v *counterView) {
+	w.start, w.offset, w.before, w.current = v.start, v.offset, v.before, v.current
 }
 
 // counterView is what the counters are at an instant.
 type counterView struct {
 	start           time.Time
+	since           time.Duration // from start: less than offset if the clock went back
 	offset          time.Duration
 	before, current int
 }
@@ -105,15 +111,17 @@ type counterView struct {
 func (w *SlidingCounter) at(t time.Time) counterView {
 	if w.before == 0 && w.current == 0 {
 		start := t.Truncate(w.window)
-		return counterView{start: start, offset: t.Sub(start)}
+		since := t.Sub(start)
+		return counterView{start: start, since: since, offset: since}
 	}
-	offset := t.Sub(w.start)
-	if offset < w.window {
-		return counterView{w.start, max(offset, w.offset), w.before, w.current}
+	since := t.Sub(w.start)
+	if since < w.window {
+		return counterView{w.start, since, max(since, w.offset), w.before, w.current}
 	}
 	start := t.Truncate(w.window)
-	v := counterView{start: start, offset: t.Sub(start)}
-	if offset-w.window < w.window {
+	offset := t.Sub(start)
+	v := counterView{start: start, since: offset, offset: offset}
+	if since-w.window < w.window {
 		v.before = w.current
 	}
 	return v
