@@ -128,7 +128,7 @@ func TestPackageComment_defaults(t *testing.T) {
 			t.Fatalf("client %d is answered %d, want %d", key, w.Code, want)
 		}
 	}
-	if cfg := configure(nil); cfg.clients != DefaultMaxKeys || cfg.retryAfter != time.Second {
-		t.Errorf("without options there is room for %d, and Retry-After is %v", cfg.clients, cfg.retryAfter)
+	if cfg := configure(nil); cfg.clients != DefaultMaxKeys || cfg.retry != time.Second {
+		t.Errorf("without options there is room for %d, and Retry-After is %v", cfg.clients, cfg.retry)
 	}
 }

@@ -112,19 +112,34 @@ func stateText(left, reset int64) string {
 	return string(text)
 }
 
-// retryAfter sets Retry-After, unless d is 0.
-func retryAfter(h http.Header, d time.Duration) {
+// retries have what Retry-After said last: in a flood of requests that are denied it is the
+// next one, too.
+type retries struct{ last atomic.Pointer[state] }
+
+func (r *retries) text(d time.Duration) string {
+	n := min(seconds(d), mostSeconds)
+	s := r.last.Load()
+	if s == nil || s.reset != n {
+		s = &state{n, strconv.FormatInt(n, 10)}
+		r.last.Store(s)
+	}
+	return s.text
+}
+
+// retryAfter sets Retry-After, unless d is 0, and keeps it in value, which has room for one.
+func (cfg *config) retryAfter(h http.Header, d time.Duration, value []string) {
 	if d > 0 {
-		h["Retry-After"] = []string{strconv.FormatInt(min(seconds(d), mostSeconds), 10)}
+		value[0] = cfg.retries.text(d)
+		h["Retry-After"] = value
 	}
 }
 
-// writeLine is http.Error for a line that ends there, and makes one slice for both fields.
-func writeLine(w http.ResponseWriter, line []byte, status int) {
+// writeLine is http.Error for a line that ends there, and keeps its two fields in values.
+func writeLine(w http.ResponseWriter, line []byte, status int, values []string) {
 	h := w.Header()
 	delete(h, "Content-Length")
-	values := []string{"text/plain; charset=utf-8", "nosniff"}
-	h["Content-Type"], h["X-Content-Type-Options"] = values[:1:1], values[1:]
+	values[0], values[1] = "text/plain; charset=utf-8", "nosniff"
+	h["Content-Type"], h["X-Content-Type-Options"] = values[:1:1], values[1:2:2]
 	w.WriteHeader(status)
 	_, _ = w.Write(line)
 }

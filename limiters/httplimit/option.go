@@ -26,11 +26,12 @@ type config struct {
 	failOpen   bool
 	xRateLimit bool
 	answer     func(w http.ResponseWriter, r *http.Request, status int, err error)
-	retryAfter time.Duration
+	retry      time.Duration // in Retry-After, if nothing else is known
+	retries    *retries
 }
 
 func configure(opts []Option) config {
-	cfg := config{retryAfter: time.Second, clients: DefaultMaxKeys}
+	cfg := config{retry: time.Second, retries: new(retries), clients: DefaultMaxKeys}
 	for _, opt := range opts {
 		if opt != nil {
 			opt(&cfg)
@@ -147,7 +148,7 @@ func RetryAfter(d time.Duration) Option {
 	if d < 0 {
 		panic(fmt.Sprintf("httplimit: RetryAfter: d %v must be >= 0: for no header, use 0", d))
 	}
-	return func(cfg *config) { cfg.retryAfter = d }
+	return func(cfg *config) { cfg.retry = d }
 }
 
 // MaxKeys sets how many clients [PerClient] can count at a time, instead of
@@ -189,14 +190,15 @@ func (cfg *config) reject(w http.ResponseWriter, r *http.Request, why rejection)
 	}
 	cfg.tell(r, why.Decision, why.err, why.count)
 	if why.RetryAfter <= 0 {
-		why.RetryAfter = cfg.retryAfter
+		why.RetryAfter = cfg.retry
 	}
-	retryAfter(w.Header(), why.RetryAfter)
+	values := make([]string, 3) // of all fields
+	cfg.retryAfter(w.Header(), why.RetryAfter, values[:1:1])
 	if cfg.answer != nil {
 		cfg.answer(w, r, why.status, why.err)
 		return
 	}
-	writeLine(w, why.line, why.status)
+	writeLine(w, why.line, why.status, values[1:])
 }
 
 // tell tells the hooks of a request that ends under a name of Count.
@@ -211,6 +213,6 @@ func (cfg *config) tell(r *http.Request, d limiters.Decision, err error, name st
 
 // gone answers a client that is not there any more, for who logs it.
 func (cfg *config) gone(w http.ResponseWriter) {
-	retryAfter(w.Header(), cfg.retryAfter)
+	cfg.retryAfter(w.Header(), cfg.retry, make([]string, 1))
 	w.WriteHeader(http.StatusServiceUnavailable)
 }

@@ -21,7 +21,7 @@ const DefaultMaxKeys = 1 << 16
 // limiters.SlidingCounter: a limit from the first request on, with no more than limit of them
 // in a window of the clock, and always fewer than twice as many in any.
 //
-// It keeps some 200 bytes and the key for each client of this window and the previous one,
+// It keeps some 150 bytes and the key for each client of this window and the previous one,
 // up to [DefaultMaxKeys] clients: then new ones get 503 until others can be forgotten
 // without granting anything. Only an attack from that many addresses reaches this; see
 // [MaxKeys].
