@@ -49,13 +49,16 @@ func (c *cellRate) peek(now, tat int64) Decision {
 }
 
 // result tells how things stand at now if the theoretical arrival time is next.
-func (c *cellRate) result(now, next int64, retry time.Duration) Decision {
-	r := Decision{
-		Allowed: retry == 0, RetryAfter: retry, ResetAfter: time.Duration(next - now),
-		Limit: int(c.burst), Window: time.Duration(c.interval * c.burst),
-	}
+func (c *cellRate) result(now, next int64, retry time.Duration) (d Decision) {
+	c.tell(&d, now, next, retry)
+	return d
+}
+
+// tell sets d, which is zero, to the result.
+func (c *cellRate) tell(d *Decision, now, next int64, retry time.Duration) {
+	d.Allowed, d.RetryAfter, d.ResetAfter = retry == 0, retry, time.Duration(next-now)
+	d.Limit, d.Window = int(c.burst), time.Duration(c.interval*c.burst)
 	if room := c.interval*c.burst - (next - now); room > 0 {
-		r.Remaining = int(room / c.interval)
+		d.Remaining = int(room / c.interval)
 	}
-	return r
 }

@@ -184,7 +184,7 @@ func (w *SlidingCounter) allow(t time.Time, n int) Decision {
 }
 
 // Take decides on n events now; see [Taker]. The key does not matter.
-func (g *GCRA) Take(ctx context.Context, _ string, n int) (Decision, error) {
+func (g *GCRA) Take(ctx context.Context, _ string, n int) (d Decision, err error) {
 	if ctx == nil {
 		noContext("GCRA.Take")
 	}
@@ -192,7 +192,8 @@ func (g *GCRA) Take(ctx context.Context, _ string, n int) (Decision, error) {
 		return Decision{}, err
 	}
 	if now, next, retry, ok := g.swapNow(n); ok { // as allow does: to hand its Decision on would take a fifth longer
-		return g.result(now, next, retry), nil
+		g.tell(&d, now, next, retry)
+		return d, nil
 	}
 	return g.allow(n), nil
 }

@@ -125,11 +125,12 @@ func (g *GCRA) swapNow(n int) (now, next int64, retry time.Duration, ok bool) {
 
 // AllowAt grants n events at t, all of them or none. It reads no clock. With n == 0 it only reports what remains and
 // when one event will be granted. A negative n, or one above burst, is denied: it can never be granted.
-func (g *GCRA) AllowAt(t time.Time, n int) Decision {
+func (g *GCRA) AllowAt(t time.Time, n int) (d Decision) {
 	if ep := g.epoch.Load(); ep != nil {
 		now := ep.at(t)
 		if next, retry, ok := g.swap(ep, now, n); ok {
-			return g.result(now, next, retry)
+			g.tell(&d, now, next, retry)
+			return d
 		}
 	}
 	for {

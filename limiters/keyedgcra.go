@@ -146,7 +146,7 @@ func (g *KeyedGCRA[K]) read() time.Time {
 }
 
 // decide decides on n events of key at t, or now.
-func (g *KeyedGCRA[K]) decide(key K, t time.Time, clock bool, n int) (Decision, error) {
+func (g *KeyedGCRA[K]) decide(key K, t time.Time, clock bool, n int) (d Decision, err error) {
 	if key != key {
 		panic(fmt.Sprintf("limiters: KeyedGCRA: key %v is not equal to itself, so it would be new each time: use another",
 			key))
@@ -171,7 +171,7 @@ func (g *KeyedGCRA[K]) decide(key K, t time.Time, clock bool, n int) (Decision, 
 				now = int64(g.clock.Now().Sub(table.base))
 			}
 			if now <= tooFar {
-				if d, ok := g.renew(a, max(now, -tooFar), n); ok {
+				if g.renew(a, max(now, -tooFar), n, &d) {
 					return d, nil
 				}
 			}
@@ -180,22 +180,27 @@ func (g *KeyedGCRA[K]) decide(key K, t time.Time, clock bool, n int) (Decision, 
 	return g.admit(s, key, place, t, clock, n)
 }
 
-// renew decides on n events of a key that is held, unless it is not there any more.
-func (g *KeyedGCRA[K]) renew(a *arrival[K], now int64, n int) (d Decision, ok bool) {
+// renew decides on n events of a key that is held, unless it is not there any more, and tells d,
+// which is zero.
+func (g *KeyedGCRA[K]) renew(a *arrival[K], now int64, n int, d *Decision) bool {
 	for tat := a.tat.Load(); tat < over; tat = a.tat.Load() {
 		if n == 0 {
-			return g.peek(now, tat), true
+			*d = g.peek(now, tat)
+			return true
 		}
 		next, retry := g.judge(now, tat, n)
 		if retry > 0 || a.tat.CompareAndSwap(tat, next) {
-			return g.result(now, next, retry), true
+			g.tell(d, now, next, retry)
+			return true
 		}
 	}
-	return d, false
+	return false
 }
 
 // admit decides on n events of a key that may be new.
-func (g *KeyedGCRA[K]) admit(s *arrivalShard[K], key K, place place, t time.Time, clock bool, n int) (Decision, error) {
+func (g *KeyedGCRA[K]) admit(
+	s *arrivalShard[K], key K, place place, t time.Time, clock bool, n int,
+) (d Decision, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if clock {
@@ -210,7 +215,7 @@ func (g *KeyedGCRA[K]) admit(s *arrivalShard[K], key K, place place, t time.Time
 		a := table.find(key, place)
 		if a != nil {
 			if now <= tooFar {
-				if d, ok := g.renew(a, now, n); ok {
+				if g.renew(a, now, n, &d) {
 					return d, nil
 				}
 			}
