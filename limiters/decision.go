@@ -53,7 +53,7 @@ var (
 )
 
 // Take decides on n events now; see [Taker]. The key does not matter.
-func (w *FixedWindow) Take(ctx context.Context, _ string, n int) (Decision, error) {
+func (w *FixedWindow) Take(ctx context.Context, _ string, n int) (d Decision, err error) {
 	if ctx == nil {
 		noContext("FixedWindow.Take")
 	}
@@ -62,19 +62,22 @@ func (w *FixedWindow) Take(ctx context.Context, _ string, n int) (Decision, erro
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return w.allow(w.now(), n), nil
+	w.tell(&d, w.now(), n)
+	return d, nil
 }
 
 // AllowAt decides on n events at t as AllowN does, and reports what remains and when to
 // try again.
-func (w *FixedWindow) AllowAt(t time.Time, n int) Decision {
+func (w *FixedWindow) AllowAt(t time.Time, n int) (d Decision) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return w.allow(t, n)
+	w.tell(&d, t, n)
+	return d
 }
 
-func (w *FixedWindow) allow(t time.Time, n int) Decision {
-	d := w.decision(w.take(t, n), n)
+// tell decides, and sets d, which is zero: to return it would copy it.
+func (w *FixedWindow) tell(d *Decision, t time.Time, n int) {
+	w.decided(d, w.take(t, n), n)
 	d.Remaining = w.remaining(t)
 	if d.Remaining < w.limit {
 		d.ResetAfter = less(w.window, t.Sub(w.start))
@@ -82,21 +85,19 @@ func (w *FixedWindow) allow(t time.Time, n int) Decision {
 	if d.RetryAfter == 0 && (!d.Allowed || n == 0 && d.Remaining == 0) {
 		d.RetryAfter = d.ResetAfter
 	}
-	return d
 }
 
-// decision returns what can be said of a decision without looking at events: RetryAfter
-// only if it is InfDuration.
-func (w *windows) decision(ok bool, n int) Decision {
-	d := Decision{Allowed: ok, Limit: w.limit, Window: w.window}
+// decided sets what can be said of a decision without looking at events: RetryAfter only if it
+// is InfDuration.
+func (w *windows) decided(d *Decision, ok bool, n int) {
+	d.Allowed, d.Limit, d.Window = ok, w.limit, w.window
 	if n < 0 || max(n, 1) > w.limit {
 		d.RetryAfter = InfDuration
 	}
-	return d
 }
 
 // Take decides on n events now; see [Taker]. The key does not matter.
-func (w *SlidingLog) Take(ctx context.Context, _ string, n int) (Decision, error) {
+func (w *SlidingLog) Take(ctx context.Context, _ string, n int) (d Decision, err error) {
 	if ctx == nil {
 		noContext("SlidingLog.Take")
 	}
@@ -105,36 +106,37 @@ func (w *SlidingLog) Take(ctx context.Context, _ string, n int) (Decision, error
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return w.allow(w.now(), n), nil
+	w.tell(&d, w.now(), n)
+	return d, nil
 }
 
 // AllowAt decides on n events at t as AllowN does, and reports what remains and when to
 // try again.
-func (w *SlidingLog) AllowAt(t time.Time, n int) Decision {
+func (w *SlidingLog) AllowAt(t time.Time, n int) (d Decision) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return w.allow(t, n)
+	w.tell(&d, t, n)
+	return d
 }
 
-func (w *SlidingLog) allow(t time.Time, n int) Decision {
-	d := w.decision(w.take(t, n), n)
+func (w *SlidingLog) tell(d *Decision, t time.Time, n int) {
+	w.decided(d, w.take(t, n), n)
 	i, left := w.expired(t)
 	if d.Remaining = left; i == w.n {
-		return d
+		return
 	}
 	d.ResetAfter = less(w.window, t.Sub(w.entry(w.n-1).at))
 	if d.RetryAfter != 0 || d.Allowed && (n > 0 || left > 0) {
-		return d
+		return
 	}
 	for left += w.entry(i).n; left < max(n, 1); left += w.entry(i).n {
 		i++
 	}
 	d.RetryAfter = less(w.window, t.Sub(w.entry(i).at))
-	return d
 }
 
 // Take decides on n events now; see [Taker]. The key does not matter.
-func (w *SlidingCounter) Take(ctx context.Context, _ string, n int) (Decision, error) {
+func (w *SlidingCounter) Take(ctx context.Context, _ string, n int) (d Decision, err error) {
 	if ctx == nil {
 		noContext("SlidingCounter.Take")
 	}
@@ -143,18 +145,20 @@ func (w *SlidingCounter) Take(ctx context.Context, _ string, n int) (Decision, e
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return w.allow(w.now(), n), nil
+	w.tell(&d, w.now(), n)
+	return d, nil
 }
 
 // AllowAt decides on n events at t as AllowN does, and reports what remains and when to
 // try again.
-func (w *SlidingCounter) AllowAt(t time.Time, n int) Decision {
+func (w *SlidingCounter) AllowAt(t time.Time, n int) (d Decision) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return w.allow(t, n)
+	w.tell(&d, t, n)
+	return d
 }
 
-func (w *SlidingCounter) allow(t time.Time, n int) Decision {
+func (w *SlidingCounter) tell(d *Decision, t time.Time, n int) {
 	v := w.at(t)
 	left := v.remaining(w)
 	ok := n == 0
@@ -163,7 +167,7 @@ func (w *SlidingCounter) allow(t time.Time, n int) Decision {
 		v.current += n
 		w.moveTo(&v)
 	}
-	d := w.decision(ok, n)
+	w.decided(d, ok, n)
 	d.Remaining = left
 	end := less(w.window, v.since)
 	switch {
@@ -180,7 +184,6 @@ func (w *SlidingCounter) allow(t time.Time, n int) Decision {
 	default: // This one does, after its end.
 		d.RetryAfter = less(end, -w.faded(v.current, w.limit-wanted))
 	}
-	return d
 }
 
 // Take decides on n events now; see [Taker]. The key does not matter.
@@ -199,7 +202,7 @@ func (g *GCRA) Take(ctx context.Context, _ string, n int) (d Decision, err error
 }
 
 // Take decides on n events now; see [Taker]. The key does not matter.
-func (l *TokenBucket) Take(ctx context.Context, _ string, n int) (Decision, error) {
+func (l *TokenBucket) Take(ctx context.Context, _ string, n int) (d Decision, err error) {
 	if ctx == nil {
 		noContext("TokenBucket.Take")
 	}
@@ -218,7 +221,8 @@ func (l *TokenBucket) Take(ctx context.Context, _ string, n int) (Decision, erro
 	if moved { // at is the newest instant now
 		e -= newest
 	}
-	return l.decision(e, int64(n), ok), nil
+	l.tell(&d, e, int64(n), ok)
+	return d, nil
 }
 
 // AllowAt decides on n events at t as AllowN does, and reports what remains and when to
@@ -229,9 +233,9 @@ func (l *TokenBucket) AllowAt(t time.Time, n int) Decision {
 	return l.allow(t, n, false)
 }
 
-func (l *TokenBucket) allow(t time.Time, n int, clock bool) Decision {
+func (l *TokenBucket) allow(t time.Time, n int, clock bool) (d Decision) {
 	if l.limit == Inf {
-		d := Decision{Allowed: n >= 0, Limit: math.MaxInt, Remaining: math.MaxInt}
+		d = Decision{Allowed: n >= 0, Limit: math.MaxInt, Remaining: math.MaxInt}
 		if n < 0 {
 			d.RetryAfter = InfDuration
 		}
@@ -245,12 +249,13 @@ func (l *TokenBucket) allow(t time.Time, n int, clock bool) Decision {
 			l.moved(t, e, clock)
 		}
 	}
-	return l.decision(t.Sub(l.at), int64(n), ok)
+	l.tell(&d, t.Sub(l.at), int64(n), ok)
+	return d
 }
 
-// decision says how things stand at e after at, where ok was the answer.
-func (l *TokenBucket) decision(e time.Duration, n int64, ok bool) Decision {
-	d := Decision{Allowed: ok, Limit: int(l.burst), Window: InfDuration, Remaining: int(l.burst)}
+// tell says in d, which is zero, how things stand at e after at, where ok was the answer.
+func (l *TokenBucket) tell(d *Decision, e time.Duration, n int64, ok bool) {
+	d.Allowed, d.Limit, d.Window, d.Remaining = ok, int(l.burst), InfDuration, int(l.burst)
 	forever := l.interval == never || l.interval.still() // Of a zero TokenBucket it is not set.
 	if !forever {
 		d.Window = l.interval.wait(uint64(l.burst), 0, 0)
@@ -260,14 +265,14 @@ func (l *TokenBucket) decision(e time.Duration, n int64, ok bool) Decision {
 	}
 	now := max(e, l.last)
 	if l.full(now) {
-		return d
+		return
 	}
 	missing := uint64(l.burst) - uint64(l.left)
 	if forever {
 		if d.Remaining, d.ResetAfter = int(max(l.left, 0)), InfDuration; n == 0 && d.Remaining == 0 {
 			d.RetryAfter = InfDuration
 		}
-		return d
+		return
 	}
 	// What is complete before the next nanosecond can be granted.
 	if !l.interval.fit(missing, uint64(now)+1, l.phase) {
@@ -287,7 +292,6 @@ func (l *TokenBucket) decision(e time.Duration, n int64, ok bool) Decision {
 			d.RetryAfter = less(behind, -wait)
 		}
 	}
-	return d
 }
 
 // Take decides on n events of key now; see [Taker], which a Keyed with keys of type string
