@@ -1,6 +1,9 @@
 package debounce
 
-import "time"
+import (
+	"math"
+	"time"
+)
 
 // edges are the ends of a burst at which it fires.
 type edges uint8
@@ -21,9 +24,12 @@ type burst struct {
 
 	unfired bool          // there is a value to fire, at what rest says
 	open    bool          // a call at less than newest + wait joins a burst
-	newest  time.Duration // the newest call
+	newest  time.Duration // the newest call, or unread
 	first   time.Duration // the first call that has not fired on the trailing edge
 }
+
+// unread is the instant of a first call that nobody has read the clock for.
+const unread time.Duration = math.MinInt64
 
 // call notes a call at now, and reports whether it fires at once.
 func (b *burst) call(now time.Duration) (fires bool) {

@@ -52,11 +52,13 @@ type Debouncer[T any] struct {
 	// The burst. While it has something unfired, the timer is armed, for its
 	// deadline or earlier, or its function is about to take mu, or leave will arm it.
 	burst
-	value T         // of the newest call, while unfired
-	base  time.Time // instants are counted from the first call
-	begun bool      // base is set
-	timer timer     // nil until it is needed
-	eager bool      // what is unfired is due at once: in a Batch of one
+	value  T         // of the newest call, while unfired
+	base   time.Time // instants are counted from the first call
+	begun  bool      // base is set
+	timer  timer     // nil until it is needed
+	coming int       // how many expire calls the timer has yet to make
+	plain  bool      // a first call need not know when it came; see alone
+	eager  bool      // what is unfired is due at once: in a Batch of one
 
 	// The execution. Callbacks run one after the other, all on the goroutine
 	// that set running; queue is what it has to run next, due already.
@@ -101,6 +103,7 @@ func New[T any](wait time.Duration, f func(T), opts ...Option) *Debouncer[T] {
 func (d *Debouncer[T]) init(constructor string, wait time.Duration, f func(T), cfg config) {
 	d.f, d.clock, d.burst = f, cfg.clock, cfg.burst(constructor, wait)
 	d.queue, d.done.L = d.room[:0], &d.mu
+	d.plain = d.clock == nil && d.edges == trailing && d.maxWait == 0 && wait > 0
 }
 
 // Call makes v the newest value and the end of the quiet period wait from now. It
@@ -132,6 +135,12 @@ func (d *Debouncer[T]) first(v, again T) {
 		}
 		return
 	}
+	if d.alone() {
+		d.unfired, d.newest, d.value = true, unread, again
+		d.arm(d.wait)
+		d.mu.Unlock()
+		return
+	}
 	fires := d.burst.call(d.since())
 	if fires {
 		d.queue = append(d.queue, job[T]{value: v})
@@ -150,6 +159,13 @@ func (d *Debouncer[T]) first(v, again T) {
 		d.arm(d.rest(d.newest))
 	}
 	d.mu.Unlock()
+}
+
+// alone reports whether a call with nothing unfired needs no read of the clock, which is a third
+// of its price: if it stays alone it is due when the timer expires that is armed now. So expire
+// must have begun for whatever the timer was armed for before.
+func (d *Debouncer[T]) alone() bool {
+	return d.plain && d.coming == 0 && d.timer != nil && !d.running && len(d.queue) == 0
 }
 
 // Cancel drops the call that has not fired yet, and ends the burst: the next call
@@ -306,6 +322,7 @@ func (d *Debouncer[T]) await() *outcome {
 // for a burst that is long over, so it trusts nothing but the state it finds.
 func (d *Debouncer[T]) expire() {
 	d.mu.Lock()
+	d.coming--
 	if d.running {
 		d.mu.Unlock() // The runner will see what is due when its callback ends.
 		return
@@ -329,7 +346,7 @@ func (d *Debouncer[T]) run() {
 
 // next decides what is due, and returns what has waited longest of that.
 func (d *Debouncer[T]) next() (j job[T], ok bool) {
-	if d.unfired && d.rest(d.since()) <= 0 {
+	if d.unfired && (d.newest == unread || d.rest(d.since()) <= 0) {
 		d.queue = append(d.queue, job[T]{value: d.take()})
 	}
 	if len(d.queue) == 0 {
@@ -381,17 +398,20 @@ func (d *Debouncer[T]) leave() {
 func (d *Debouncer[T]) arm(wait time.Duration) {
 	switch {
 	case d.timer != nil:
-		d.timer.Reset(wait)
+		if d.timer.Reset(wait) {
+			return
+		}
 	case d.clock == nil:
 		d.timer = time.AfterFunc(wait, d.expire)
 	default:
 		d.timer = d.clock.AfterFunc(wait, d.expire)
 	}
+	d.coming++
 }
 
 func (d *Debouncer[T]) disarm() {
-	if d.timer != nil {
-		d.timer.Stop()
+	if d.timer != nil && d.timer.Stop() {
+		d.coming--
 	}
 }
 
