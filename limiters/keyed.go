@@ -154,19 +154,20 @@ func (k *Keyed[K, L]) split(t *keyedTable[K, L], hash uint64) {
 // sweep forgets what it can of the next few limiters.
 func (k *Keyed[K, L]) sweep() {
 	left := min(looks, k.held)
+	t := k.tables[k.at]
 	for i := 0; i < passes && left > 0; i++ {
-		t := k.tables[k.at]
 		if k.hand >= len(t.slots) {
 			k.at, k.hand = (k.at+1<<(k.depth-t.depth))%len(k.tables), 0
+			t = k.tables[k.at]
 			continue
 		}
-		hash := t.slots[k.hand].hash
-		if hash == 0 {
+		s := &t.slots[k.hand]
+		if s.hash == 0 {
 			k.hand++
 			continue
 		}
 		left--
-		if k.uses.has(hash) || !k.fresh(t.slots[k.hand].l) {
+		if k.uses.has(s.hash) || !k.fresh(s.l) {
 			k.hand++
 			continue
 		}
