@@ -78,6 +78,13 @@ func gcraRows() []costRow {
 				{name: "floor: read the clock", loop: readClock},
 			}
 		}},
+		{name: "GCRA.Take, granted, never full", sides: func(*testing.B) []side {
+			own, answer := limiters.NewGCRA(time.Millisecond, plenty), limiters.NewGCRA(time.Millisecond, plenty)
+			return []side{
+				{name: "limiters.GCRA", loop: times(func() { _, _ = own.Take(ctx, "", 1) })},
+				{name: "GCRA.Allow", most: 1.3, loop: times(func() { answer.Allow() })},
+			}
+		}},
 		{name: "GCRA.AllowN(time.Now()), granted", sides: func(*testing.B) []side {
 			own, answer := limiters.NewGCRA(1, plenty), limiters.NewGCRA(1, plenty)
 			return []side{
