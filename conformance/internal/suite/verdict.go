@@ -88,8 +88,6 @@ func (e *engine[T, E]) conclude(r *Rule[T, E], v *conformance.Verdict, only stri
 	}
 	e.count(f, v)
 	switch {
-	case f.worst != nil && f.worst.sequential && e.toldOn():
-		v.Status, v.Reason = conformance.Skip, "one goroutine gets the same, which a rule about single calls tells"
 	case f.worst != nil:
 		e.fail(r, f, v)
 	case e.open(r.ID) != "":
@@ -136,6 +134,10 @@ func (e *engine[T, E]) count(f *finding, v *conformance.Verdict) {
 
 // fail sets the verdict on a rule that is broken.
 func (e *engine[T, E]) fail(r *Rule[T, E], f *finding, v *conformance.Verdict) {
+	if f.worst.sequential && e.toldOn() {
+		v.Status, v.Reason = conformance.Skip, "one goroutine gets the same, which a rule about single calls tells"
+		return
+	}
 	e.explained = e.explained || r.Cause
 	e.makeSmaller(r, f)
 	v.Status, v.Reason, v.Family = conformance.Fail, f.worst.Headline, f.family
