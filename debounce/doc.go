@@ -23,10 +23,9 @@
 //     method of its Debouncer.
 //   - No call is lost because it came while f was running.
 //
-// It does not promise to run f for every call (a queue does; see [Batch] for all values
-// of a burst), or ever for a steady stream of calls: calls closer together than wait
-// postpone f for as long as they last. [MaxWait] bounds that. To run f at a steady rate
-// use a throttle of package limiters.
+// It does not run f for every call: a queue does, and [Batch] keeps all values of a burst.
+// Calls that come closer together than wait postpone f for as long as they last, unless
+// [MaxWait] bounds that. To run f at a steady rate use a throttle of package limiters.
 //
 //	                      debounce                     throttle
 //	f runs                when calls have paused       at most once an interval
@@ -41,7 +40,8 @@
 //
 //	state    on           if                     does                     next
 //	idle     call         trailing               notes the value          unfired
-//	idle     call         leading edge           fires                    burst (twice: unfired)
+//	idle     call         leading edge           fires                    burst, or unfired with
+//	                                                                      LeadingAndTrailingTwice
 //	burst    call         trailing edge          notes the value          unfired
 //	burst    call         Leading                only moves the deadline  burst
 //	burst    deadline                            nothing, no timer runs   idle
@@ -62,8 +62,8 @@
 //
 // A call takes constant time: a lock and a read of the monotonic clock. It allocates
 // the timer, once, and a queue if two or more calls that fire at once wait for a
-// callback; otherwise nothing. The timer is armed once for each burst and again at most
-// twice for each wait that the burst lasts. Firing costs a goroutine of the timer, or
+// callback; otherwise nothing. A burst arms the timer when it begins, and then at most
+// twice in each wait that it lasts. Firing costs a goroutine of the timer, or
 // only f on the caller's goroutine; [Leading] has no timer. [Batch] allocates its
 // slices, [Keyed] a debouncer for each key, unless it can reuse one.
 //
@@ -78,7 +78,7 @@
 //	for doc := range edits {
 //		saver.Call(doc)
 //	}
-//	err := saver.Close(ctx) // do not wait for the last one
+//	err := saver.Close(ctx) // save the last one now
 //
 // In a test, the same code on a fake clock:
 //

@@ -21,7 +21,7 @@ func Example() {
 	}
 	clock.Advance(time.Hour)
 	saver.Call("final")
-	saver.Flush() // do not wait for the last one
+	saver.Flush() // save the last one now
 
 	// Output:
 	// 900ms: save "draft"

@@ -11,8 +11,8 @@
 // to its target in order, timers made or re-armed on the way included, and at each of
 // them [Clock.Now] is exactly that instant. Timers with equal deadlines fire in the
 // order in which they were armed, where package time promises no order. A ticker
-// re-arms itself at each tick, or, after dropped ticks, when the clock next finds its
-// channel empty.
+// whose tick is received at once is armed again then. Otherwise it is armed again when
+// the clock next moves and finds its channel empty; ticks due before that are dropped.
 //
 //	clock := fakeclock.New()
 //	cache := NewCache(clock, time.Minute)
@@ -61,8 +61,8 @@
 // Without a bubble a test must know that the code under test has armed its timer before
 // it advances. [Clock.BlockUntil] waits for that by counting armed timers,
 // [Clock.BlockUntilFunc] by looking at them: [Clock.Timers] lists kind, deadline,
-// period and, with [WithSites], where each was made. In a bubble neither is needed:
-// Advance settles first.
+// period and, with [WithSites], where each was made. In a bubble with WithSettle neither
+// is needed: Advance begins when every goroutine is blocked.
 //
 // [NewTest] makes a clock that fails the test if timers are armed at its end, and
 // [WithEvents] reports each timer that is armed, fires, is stopped or reset:

@@ -13,16 +13,16 @@
 //   - slot: the right to run, of which there are limit; its holder releases it.
 //   - backlog: the requests that wait for slots.
 //
-// To choose: a [TokenBucket] keeps a rate and allows bursts; it can also wait and reserve. A [GCRA] decides alike for
-// whole intervals, without a lock. A [Throttle] lets one event pass per window and drops the others, without a timer;
-// a [ThrottleFunc] also runs the newest of them at the end, and [ThrottleStream] and [ThrottleFuncStream] are the two
-// for channels. [Sometimes] is for logs and the like. A [LeakyBucket] queues events and releases them at an even pace.
-// A [SlidingLog] keeps a limit in any period of its window, a [SlidingCounter] approximately, with two counters, and a
-// [FixedWindow] starts a new count every minute, say. [Keyed] keeps one limiter per user, and a [KeyedGCRA] a GCRA for
-// each of very many users. A [Concurrency] limits how many events run at once, however fast they come; it is the only
-// one that must be told when they end. All that never wait are a [Taker]: Take reports what remains and when to try
-// again. Package httplimit puts limiters in front of HTTP handlers. Package redislimit, a module of its own, keeps a
-// GCRA for many machines.
+// To choose: a [TokenBucket] keeps a rate and allows bursts; it can also wait and reserve. A [GCRA] makes the same
+// decisions without a lock, if a token takes a whole number of nanoseconds. A [Throttle] lets one event pass per window
+// and drops the others, without a timer; a [ThrottleFunc] also runs the newest of them at the end, and [ThrottleStream]
+// and [ThrottleFuncStream] are the two for channels. [Sometimes] is for logs and the like. A [LeakyBucket] queues
+// events and releases them at an even pace. A [SlidingLog] keeps a limit in any period of its window, a
+// [SlidingCounter] approximately, with two counters, and a [FixedWindow] starts a new count every minute, say. [Keyed]
+// keeps one limiter per user, and a [KeyedGCRA] a GCRA for each of very many users. A [Concurrency] limits how many
+// events run at once, however fast they come; it is the only one that must be told when they end. All that never wait
+// are a [Taker]: Take reports what remains and when to try again. Package httplimit puts limiters in front of HTTP
+// handlers. Package redislimit, a module of its own, keeps a GCRA for many machines.
 //
 // [TokenBucket] has everything that the Limiter of golang.org/x/time/rate v0.14.0 has: to
 // move, change the import, and NewLimiter to NewTokenBucket. It decides alike, except for
@@ -30,7 +30,8 @@
 // and a reservation is cancelled once, under the limit and burst it was made under. Both
 // count instants in whole nanoseconds, and grant an event in the nanosecond in which its
 // token is complete: less than one nanosecond early. But x/time/rate counts tokens in
-// floating point and truncates delays, and this is exact:
+// floating point and truncates delays; this package is exact. Below, "there" means in
+// x/time/rate:
 //
 //   - For rates of one a minute or more, delays are equal or one nanosecond apart, mostly
 //     longer here: many long histories have such a delay. At slower rates its errors add
@@ -68,7 +69,9 @@
 //     whatever was cancelled before: ReserveN(t, 4), ReserveN(t, 3), CancelAt(t) of the
 //     first, ReserveN(t, 2) and its CancelAt(t), CancelAt(t) of the second: the last
 //     refunds 3 tokens; there 4.
-//   - What was cancelled too late, or in vain, stays so.
+//   - A second Cancel does nothing even if the first refunded nothing, because it came
+//     too late or later reservations relied on the tokens. ReserveN(t, 5), CancelAt(t+6s),
+//     CancelAt(t+5s): no tokens; there 5.
 //   - The floating-point infinity is Inf, and a rate that is negative, or by SetLimit not a
 //     number, is 0; NewTokenBucket panics with the latter. With math.Inf(1), and after
 //     SetLimit(math.NaN()), a burst of 5 and 100 calls of Allow: 100 and 5 are granted; there

@@ -29,7 +29,7 @@
 // Properties add length, odd numbers and mixes: state that degrades, counts that overflow, a
 // cancel of one of five reservations; and the laws of two runs. They are random: run them
 // with your other tests, and for long (-rapid.checks=1000000) after a rewrite. MUTANTS.md,
-// in testdata, lists which mistakes of the zoo each of the two finds.
+// in testdata, lists which of our collection of broken implementations each of the two finds.
 //
 // # Reproducing and shrinking
 //
@@ -38,8 +38,9 @@
 //	ESCAPEMENT_SCHEDULE='wait=100ms | call 1 @0 | cancel @99ms' go test -run '^TestMine$'
 //
 // rapid also prints its seed, and writes a fail file under testdata/rapid that is tried
-// first from then on; delete it when the mistake is fixed. The suite shrinks the
-// schedule further, step by step, as [conformance.Judge] does in Smallest.
+// first from then on; delete it when the mistake is fixed. After rapid, the suite makes the
+// schedule smaller still: it removes steps and rounds gaps while the rule stays broken. The
+// method Smallest of [conformance.Judge] does that for a schedule of your own.
 //
 // # Your own law
 //

@@ -295,6 +295,6 @@ fixed seed; -v prints the tables. What they do not find stands in notdrawn_test.
 
 The laws of two runs have mutants of their own, in laws_test.go. What only the suite finds shows when goroutines call
 at once or in what package time leaves open. Mutants that hang until a watchdog looks, that only the
-race detector sees, or that show by chance are left out. Nothing in this zoo is found by properties only, because the
-zoo was made for the suite; what properties found in honest code was in histories of five steps and more.
+race detector sees, or that show by chance are left out. No mutant here is found by properties only, because the
+mutants were made for the suite; what properties found in honest code was in histories of five steps and more.
 `

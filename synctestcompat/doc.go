@@ -31,8 +31,8 @@
 //	a race in the bubble    reported when the       fails the bubble's T at once
 //	                        outer test ends
 //
-// In Go 1.24 itself time goes on after the bubble's function has returned, so a leaked
-// ticker would keep it busy for ever. [Run] hides that: on every release a leaked
+// With the synctest package of Go 1.24, time goes on after the bubble's function has
+// returned, so a leaked ticker would keep the bubble busy for ever. [Run] hides that: on every release a leaked
 // goroutine makes Run panic with the text of Go 1.25 and later.
 //
 // Where a toolchain has no bubbles, [Available] is false, [Reason] says why,

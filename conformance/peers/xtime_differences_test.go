@@ -81,6 +81,12 @@ func TestXTime_differences(t *testing.T) {
 			cancel(t0)
 			return b.tokens(t0)
 		}, 0, 10},
+		{"Cancel again after too late", func(_ func(float64, int) bucket, b bucket) float64 {
+			_, cancel := b.reserve(t0, 5)
+			cancel(t0.Add(6 * time.Second))
+			cancel(t0.Add(5 * time.Second))
+			return b.tokens(t0.Add(5 * time.Second))
+		}, 0, 5},
 		{"Cancel what Inf gave", func(_ func(float64, int) bucket, b bucket) float64 {
 			b.setLimit(t0, math.MaxFloat64)
 			_, cancel := b.reserve(t0, 5)

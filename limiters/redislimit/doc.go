@@ -1,7 +1,7 @@
 // Package redislimit keeps one limit for many machines, on Redis or Valkey.
 //
-// A [Limiter] is the [limiters.GCRA] with its state on the server: it decides alike, is a
-// [limiters.Taker] with a limit for each key, and can be used like any other, for example in
+// A [Limiter] is the [limiters.GCRA] with its state on the server: it makes the same decisions, is
+// a [limiters.Taker] with a limit for each key, and can be used like any other, for example in
 // front of HTTP handlers:
 //
 //	rdb := redis.NewClient(&redis.Options{Addr: "10.0.0.1:6379", DialerRetries: 1})

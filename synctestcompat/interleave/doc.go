@@ -64,7 +64,7 @@
 // ends what it starts, and repeats itself under the same choices. Random numbers, map order or state left by
 // an earlier call make it diverge, which is reported as a failure.
 //
-// It fails by Error and its kin, by a panic, by a deadlock, and by leaving a goroutine behind. The report lists
-// which goroutine continued from where, with a timeline of a lane for each goroutine, and ends with a line that
-// runs only this interleaving.
+// It fails by Error and its kin, by a panic, by a deadlock, and by leaving a goroutine behind. Each line of
+// the report is a step: the goroutine that runs next, and the point it resumes from. A timeline follows, with a lane
+// for each goroutine, and a line that runs only this interleaving.
 package interleave

@@ -46,7 +46,7 @@ func ExampleExplore() {
 	// 4 interleavings (1 / 3 with 0 to 1 preemptions), 50 points
 	// interleave: an interleaving fails: number 4, with 1 preemption
 	//     example_test.go:39: level -1
-	// which goroutine continued, and where:
+	// each line: the goroutine that runs next, and the point it resumes from:
 	//      1  main                      begins
 	//      2  main  example_test.go:35  WaitGroup.Add
 	//      3  main  example_test.go:35  after go

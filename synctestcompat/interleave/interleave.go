@@ -50,7 +50,7 @@ type Result struct {
 	Left      int    // how many more are known, but were not run
 	Points    int    // steps of all
 	Failure   string // a report, "" if none failed
-	Order     string // the part of Failure that lists which goroutine continued
+	Order     string // the part of Failure that lists which goroutine runs next
 	Deadlock  bool   // the one that failed did so as nobody could go on before the function had returned
 	Replay    string // the value of Variable for the one that failed
 }

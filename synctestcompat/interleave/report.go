@@ -102,7 +102,7 @@ func story(run *sched.Run) string {
 	var b strings.Builder
 	tl := timeline.Timeline{Mark: -1}
 	lanes := map[string]int{}
-	b.WriteString("\nwhich goroutine continued, and where:\n")
+	b.WriteString("\neach line: the goroutine that runs next, and the point it resumes from:\n")
 	var order []string
 	var rows [][4]string
 	for i, s := range run.Steps {
