@@ -58,7 +58,7 @@ func initFlags(stderr io.Writer) (*flag.FlagSet, *initOptions) {
 	fs.StringVar(&o.contract, "contract", "",
 		"the `package` of the contract, such as limitertest; otherwise it is guessed")
 	fs.StringVar(&o.out, "o", "",
-		"the `file` to write, which is run only for -html or -write-traits; otherwise conformance_test.go beside the "+
+		"the `file` to write, which is run only with -html or -write-traits; otherwise conformance_test.go beside the "+
 			"type, or here, and it is run")
 	fs.StringVar(&o.html, "html", "", "write a page on that run to this `file`")
 	fs.BoolVar(&o.writeTraits, "write-traits", false,

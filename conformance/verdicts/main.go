@@ -46,8 +46,9 @@
 //
 // With -json these lines are written to standard error. Each report has the file and the line that called Run.
 //
-// Each rule is a subtest of its name, so converters from go test -json to JUnit's XML make each rule a test case,
-// with the failure as its text:
+// Each rule is a subtest of its name, so converters from go test -json to JUnit's XML make each rule a test case. Its
+// text is the failure, which from Go 1.25 on comes after two lines that begin with === ATTR; the message is what the
+// converter calls every failure, such as "Failed":
 //
 //	go test -json -run '^TestConformance' ./... >events.json
 //	go-junit-report -parser gojson -in events.json -out junit.xml
@@ -66,15 +67,17 @@
 //	go run github.com/escapement-go/escapement/conformance/verdicts init ./mine.Debouncer
 //
 //	-contract package   the contract, such as limitertest; otherwise it is derived from names and signatures
-//	-o file             the file to write; otherwise conformance_test.go, which is run once
+//	-o file             the file to write, and not to run, unless -html or -write-traits is given;
+//	                    without -o it is conformance_test.go, which is run once
 //	-html file          write a page on that run to file, also over another; verdicts -html shows all tests
 //	-write-traits       insert the observed traits into the test, also into an existing one
 //
-// A second type of a package needs -o with another file. Instead of a type, -write-traits takes a test file:
+// A second type of a package needs -o with another file; init prints the command that runs it. Instead of a type,
+// -write-traits takes a test file:
 //
 //	go tool verdicts init -write-traits conformance_test.go
 //
-// Traits that are declared stay as they are: after a fix, delete those that it changes and run it again.
+// It never changes a declared trait. If a fix changes behaviour, delete the line of that trait first, and run it again.
 //
 // The exit status of init is 0 if it has done that, whatever the verdicts are: verdicts is what fails in CI. It is 1 if
 // no test could be written, or the file that is there judged nothing, and 2 if the arguments make no sense.

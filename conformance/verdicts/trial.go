@@ -292,7 +292,18 @@ func (t *trial) tell(out io.Writer) {
 	} else {
 		fmt.Fprintln(out, "The subtest TRAITS prints the traits to paste; -write-traits puts them into the test.")
 	}
-	if t.broke != nil {
+	if t.broke == nil {
+		fmt.Fprintf(out, "It was not run.\nnext: %s\n", t.command())
+	} else {
 		fmt.Fprintf(out, "\nIt was run once. The result:\n\n%s", &t.text)
 	}
+}
+
+// command runs what was written.
+func (t *trial) command() string {
+	folder := filepath.ToSlash(nearby(t.folder))
+	if !filepath.IsAbs(folder) && folder != "." {
+		folder = "./" + folder
+	}
+	return fmt.Sprintf("go tool verdicts -run '^%s$' %s", t.all[t.taken].test(), folder)
 }

@@ -88,9 +88,14 @@ func TestInit_tries(t *testing.T) {
 			!strings.HasPrefix(out.String(), "nothing to write into ring_test.go") {
 			t.Errorf("init of a file that has its traits ends with %d: %s%s", code, &out, &failed)
 		}
+		out.Reset()
 		run([]string{"init", "-o", "other_test.go", ".NewRing"}, &out, &failed)
 		if test := read(t, dir, "other_test.go"); !strings.Contains(test, "func TestConformance_NewRing_2(") {
 			t.Errorf("its name is taken:\n%s", test)
+		}
+		next := "next: go tool verdicts -run '^TestConformance_NewRing_2$' .\n"
+		if !strings.Contains(out.String(), next) {
+			t.Errorf("of a test that was not run there is no %q in\n%s", next, &out)
 		}
 	})
 	if page := read(t, dir, "page.html"); !strings.Contains(page, "example.com/kept NewRing") {

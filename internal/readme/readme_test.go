@@ -40,7 +40,7 @@ func TestReadme_failureIsWhatTheSuitePrints(t *testing.T) {
 	}
 	mutant := regexp.MustCompile(`\^TestMutants\$/[^']*' \S*`)
 	golden := mutant.ReplaceAllString(read(t, "conformance/debouncertest/testdata/failures.golden"),
-		"^TestConformance$$/^DB-QUIET$$' example.com/mine")
+		"^TestConformance_New$$/^DB-QUIET$$' example.com/mine")
 	if text := shown[1]; !strings.Contains(golden, text) {
 		t.Errorf("the suite does not print\n%s", text)
 	}
