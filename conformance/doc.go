@@ -1,7 +1,8 @@
 // Package conformance tests debouncers, throttles, rate limiters, leaky buckets, windows,
 // concurrency limiters, batchers and fake clocks against the laws of their contracts. Import the
 // package of your contract in the test of your own type, describe the type in ten lines, and learn
-// in about a second which laws it breaks, each with the smallest schedule that shows it.
+// which laws it breaks, each with the smallest schedule that shows it. That takes a few seconds,
+// with -race half a minute or so.
 //
 //	debouncertest    debouncers: trailing, leading, both, a bound on the wait, keys, batches, streams
 //	throttletest     throttles: leading, trailing, both, k per interval, keys, streams with errors
@@ -17,8 +18,8 @@
 //
 //	limitertest      a token each 100ms: token buckets, GCRA as a bucket, a bucket that a ticker
 //	                 fills; callers may wait for tokens or reserve them, the rate may be set
-//	quotatest        all 10 when a window ends, or each a second after it was taken: fixed and
-//	                 sliding windows, and limiters that answer with numbers, also GCRA
+//	quotatest        all 10 come back when a window ends, or each a second after it was taken: fixed
+//	                 and sliding windows, and limiters that answer with numbers, also GCRA
 //	leakybuckettest  requests leave 100ms apart: queues (Put), and pacers that block (Take)
 //
 // This package is their common vocabulary. Each contract's package re-exports what its
@@ -51,8 +52,9 @@
 // fired but its function held until the step has returned; the function first. In a bubble
 // the order is chance, and 80 runs on one processor sample it. Racing schedules are judged
 // by the set of legal outcomes. Correct code may fire late for a superseded event, or just
-// after Cancel or Stop, when its goroutine is overtaken: that counts only if it occurs in
-// 15 % of the runs of its schedule, so a mistake that shows more rarely passes.
+// after Cancel or Stop, when its goroutine is overtaken. Such an outcome is a failure only if
+// at least 15 % of the runs of its schedule show it, with -race 35 %; a mistake that shows
+// more rarely passes.
 //
 // How concurrent calls interleave is chance as well (X-CONC and similar rules). If the code under
 // test is rewritten by the command weave of package synctestcompat/interleave, as verdicts

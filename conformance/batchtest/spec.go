@@ -33,14 +33,22 @@ import (
 //go:embed RULES.md
 var page string
 
-// What a spec needs from package conformance, which explains it.
+// The types that a spec needs from package conformance, which documents them.
 type (
 	Env        = conformance.Env
 	TimeSource = conformance.TimeSource
 	Known      = conformance.Known
 	Report     = conformance.Report
-	CloseFlush = trait.CloseFlush // what happens to the pending event when the input ends
-	Reentrancy = trait.Reentrancy // whether the callback may call the debouncer
+)
+
+// The choices that other contracts have too.
+type (
+	// CloseFlush says what happens to the open batch when the input ends. CloseFires hands it over at once; CloseDrops
+	// drops it.
+	CloseFlush = trait.CloseFlush
+	// Reentrancy says whether the consumer may call the batcher. ReentrancyAllowed is the default; ReentrancyForbidden
+	// says that such a call is documented as a deadlock.
+	Reentrancy = trait.Reentrancy
 )
 
 // Where a batcher may take its time from, what may happen to an open batch when the input ends,
@@ -48,7 +56,7 @@ type (
 const (
 	Injected    = conformance.Injected
 	PackageTime = conformance.PackageTime
-	CloseFires  = trait.CloseFires // it comes at once
+	CloseFires  = trait.CloseFires // it is handed over at once
 	CloseDrops  = trait.CloseDrops // it is dropped
 
 	ReentrancyAllowed   = trait.ReentrancyAllowed   // the default

@@ -36,7 +36,7 @@ import (
 //go:embed RULES.md
 var page string
 
-// What a spec needs from package conformance, which explains it.
+// The types that a spec needs from package conformance, which documents them.
 type (
 	Known  = conformance.Known
 	Report = conformance.Report

@@ -40,14 +40,17 @@ import (
 //go:embed RULES.md
 var page string
 
-// What a spec needs from package conformance, which explains it.
+// The types that a spec needs from package conformance, which documents them.
 type (
 	Env        = conformance.Env
 	TimeSource = conformance.TimeSource
 	Known      = conformance.Known
 	Report     = conformance.Report
-	Fairness   = trait.Fairness // in which order waiters are served
 )
+
+// Fairness says in which order waiters are served. With FairFIFO it is the order in which they came, and later requests
+// do not overtake them; with FairNone a later request may.
+type Fairness = trait.Fairness
 
 // Where a concurrency limiter may take its time from, and in which order waiters may get
 // slots.

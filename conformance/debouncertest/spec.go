@@ -29,7 +29,7 @@ import (
 //go:embed RULES.md
 var page string
 
-// What a spec needs from package conformance, which explains it.
+// The types that a spec needs from package conformance, which documents them.
 type (
 	Env        = conformance.Env
 	TimeSource = conformance.TimeSource

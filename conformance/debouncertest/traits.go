@@ -69,16 +69,30 @@ func (t *Traits) bearsNewest() bool { return t.Payload == LastPayload || t.Paylo
 
 // The choices that other contracts have too.
 type (
-	Edges       = conformance.Edges
-	Payload     = trait.Payload     // which event of a burst the callback gets
-	BothSingle  = trait.BothSingle  // how often a burst of one event fires with both edges
-	Reentrancy  = trait.Reentrancy  // whether the callback may call the debouncer
-	CloseFlush  = trait.CloseFlush  // what happens to the pending event when the input ends
-	ClockBack   = trait.ClockBack   // what a clock that is set back does
-	PanicPolicy = trait.PanicPolicy // where a callback's panic goes
+	// Edges are the edges of a burst on which to fire: Trailing, Leading, LeadingAndTrailing or NoEdges.
+	Edges = conformance.Edges
+	// Payload says which event of a burst the callback gets. LastPayload is that of the newest, FirstPayload that of
+	// the first; with NoPayload the callback has none; with AllPayloads it gets those of all events, and the spec has
+	// NewBatch.
+	Payload = trait.Payload
+	// BothSingle says how often a burst of one event fires with both edges: BothOnce, on the leading edge only, or
+	// BothTwice, on both.
+	BothSingle = trait.BothSingle
+	// Reentrancy says whether the callback may call the debouncer. ReentrancyAllowed is the default;
+	// ReentrancyForbidden says that such a call is documented as a deadlock.
+	Reentrancy = trait.Reentrancy
+	// CloseFlush says what happens to the pending event when the input ends. With CloseFires it fires at once, with
+	// CloseAtDeadline at its deadline; CloseDrops drops it.
+	CloseFlush = trait.CloseFlush
+	// ClockBack says what happens to pending events when the clock is set back. With BackBounded they are held up for
+	// one wait at most; with BackStands nothing fires until the clock is where it was.
+	ClockBack = trait.ClockBack
+	// PanicPolicy says where a callback's panic goes. With PanicPropagates it goes up the goroutine that runs the
+	// callback; with PanicRecovered it is recovered.
+	PanicPolicy = trait.PanicPolicy
 )
 
-// Their values.
+// The values of the choices that other contracts have too.
 const (
 	Trailing           = conformance.Trailing
 	Leading            = conformance.Leading
@@ -190,8 +204,8 @@ const (
 	SerialReceiver
 )
 
-// MaxWait says how a bound on the wait works. The first fire that it brings comes
-// when the bound has passed since the first event.
+// MaxWait says how a bound on the wait works. Its first fire in a burst comes when the bound has passed since the
+// burst's first event; with both edges it may count from the first event that has not fired instead.
 type MaxWait int
 
 // The choices.

@@ -37,15 +37,25 @@ import (
 //go:embed RULES.md
 var page string
 
-// What a spec needs from package conformance, which explains it.
+// The types that a spec needs from package conformance, which documents them.
 type (
 	Env        = conformance.Env
 	TimeSource = conformance.TimeSource
 	Known      = conformance.Known
 	Report     = conformance.Report
-	CloseFlush = trait.CloseFlush // what happens to the pending event when the input ends
-	ClockBack  = trait.ClockBack  // what a clock that is set back does
-	Reentrancy = trait.Reentrancy // whether the callback may call the debouncer
+)
+
+// The choices that other contracts have too.
+type (
+	// CloseFlush says what happens to waiting items when the input ends. With CloseAtDeadline each leaves at its time;
+	// CloseDrops drops them.
+	CloseFlush = trait.CloseFlush
+	// ClockBack says what happens to items when the clock is set back. With BackBounded they are held up for one
+	// interval at most; with BackStands nothing leaves until the clock is where it was.
+	ClockBack = trait.ClockBack
+	// Reentrancy says whether the function that gets the items may call the bucket. ReentrancyAllowed is the default;
+	// ReentrancyForbidden says that such a call is documented as a deadlock.
+	Reentrancy = trait.Reentrancy
 )
 
 // Where a leaky bucket may take its time from, what may happen to waiting items when the input

@@ -31,16 +31,25 @@ import (
 //go:embed RULES.md
 var page string
 
-// What a spec needs from package conformance, which explains it.
+// The types that a spec needs from package conformance, which documents them.
 type (
 	Env        = conformance.Env
 	TimeSource = conformance.TimeSource
 	Rate       = conformance.Rate
 	Known      = conformance.Known
-	BackTime   = trait.BackTime // how an instant before the newest one is treated
-	Fairness   = trait.Fairness // in which order waiters are served
 	// Answer is a remote limiter's answer to a request. Only OK and Err are read.
 	Answer = conformance.Answer
+)
+
+// The choices that other contracts have too.
+type (
+	// BackTime says how an instant before the newest one is treated. With BackClamp it counts as the newest; with
+	// BackReject nothing is granted; with BackRewind the limiter goes back in time, so callers must not pass such
+	// instants.
+	BackTime = trait.BackTime
+	// Fairness says in which order waiters are served. With FairFIFO it is the order in which they came, and later
+	// requests do not overtake them; with FairNone a later request may.
+	Fairness = trait.Fairness
 )
 
 // Where a limiter may take its time from, how it may treat an instant before the newest
@@ -105,8 +114,8 @@ type Funcs struct {
 	// AllowKey is AllowN for a limiter that keeps a bucket for each key, as for each user; n is 1
 	// if AllowN is nil and Allow is not. The keys are 1 to 130: make the limiter with room for
 	// them. Without AllowN, AllowKey of key 1 is used for it. AllowKeyAt is the form for Explicit
-	// runs. Keys are tested over time only for limiters that start full and are exact; not with
-	// Latency.
+	// runs. Keys are tested over time if the limiter starts full and has neither RefillSize nor
+	// Resolution, otherwise at one instant only, and with Latency not at all.
 	AllowKey   func(key, n int) bool
 	AllowKeyAt func(t time.Time, key, n int) bool
 	// Take is AllowN of a limiter that asks a server, and may return an error. It is used

@@ -19,7 +19,8 @@
 //
 // A limiter with a count for each key has a TakeKey; one that asks a server has the traits
 // Latency and Errors, and a Fail. Rules named SW are about a SlidingLog, SC about a
-// SlidingCounter, FW about a FixedWindow and GC about GCRA and the answers of all.
+// SlidingCounter, FW about a FixedWindow, and GC about GCRA; but GC rules about answers, such as
+// what remains and when to try again, and about requests that leave no trace hold for every kind.
 package quotatest
 
 import (
@@ -38,17 +39,20 @@ import (
 //go:embed RULES.md
 var page string
 
-// What a spec needs from package conformance, which explains it.
+// The types that a spec needs from package conformance, which documents them.
 type (
 	Env        = conformance.Env
 	TimeSource = conformance.TimeSource
 	Known      = conformance.Known
 	Report     = conformance.Report
-	BackTime   = trait.BackTime // how an instant before the newest one is treated
 	// Answer is a limiter's answer to a request. Only OK and the fields that the trait
 	// Fields lists are read.
 	Answer = conformance.Answer
 )
+
+// BackTime says how an instant before the newest one is treated. With BackClamp it counts as the newest; with
+// BackReject nothing is granted; with BackRewind the limiter goes back in time, so callers must not pass such instants.
+type BackTime = trait.BackTime
 
 // Where a quota may take its time from, and how it may treat an instant before the
 // newest one.
@@ -121,12 +125,12 @@ type Funcs struct {
 	TakeAt func(t time.Time, n int) Answer
 	// TakeKey is Take for a limiter that counts for each key, as for each user. The keys are 1 to
 	// 130: make the limiter with room for them. Without Take, TakeKey of key 1 is used for it.
-	// TakeKeyAt is the form for Explicit runs. Keys are tested over time only for exact limiters; not
-	// with Latency.
+	// TakeKeyAt is the form for Explicit runs. Keys are tested over time for every Kind; with Resolution
+	// or Buckets at one instant only, and with Latency not at all.
 	TakeKey   func(key, n int) Answer
 	TakeKeyAt func(t time.Time, key, n int) Answer
-	// Peek and PeekAt answer without taking anything; the OK of their answers is
-	// ignored.
+	// Peek and PeekAt answer without taking anything, with keys about key 1; the OK of their
+	// answers is ignored.
 	Peek   func() Answer
 	PeekAt func(t time.Time) Answer
 	// GiveBack refunds n of the newest events, in the window of their request: their caller did not use them.

@@ -56,16 +56,29 @@ type Traits struct {
 
 // The choices that debouncers have too.
 type (
-	Edges       = conformance.Edges
-	BothSingle  = trait.BothSingle  // how often a burst of one event fires with both edges
-	Payload     = trait.Payload     // which event of a burst the callback gets
-	ClockBack   = trait.ClockBack   // what a clock that is set back does
-	PanicPolicy = trait.PanicPolicy // where a callback's panic goes
-	CloseFlush  = trait.CloseFlush  // what happens to the pending event when the input ends
-	Reentrancy  = trait.Reentrancy  // whether the callback may call the debouncer
+	// Edges are the edges of an interval on which to emit: Leading, Trailing, LeadingAndTrailing or NoEdges.
+	Edges = conformance.Edges
+	// BothSingle says how often a single event is emitted with both edges: BothOnce, on the leading edge only, or
+	// BothTwice, on both.
+	BothSingle = trait.BothSingle
+	// Payload says which event of an interval a trailing emission carries: LastPayload, the newest, or FirstPayload,
+	// the first. With NoPayload emissions carry none.
+	Payload = trait.Payload
+	// ClockBack says what happens to events when the clock is set back. With BackBounded they are held up for one
+	// interval at most; with BackStands nothing is emitted until the clock is where it was.
+	ClockBack = trait.ClockBack
+	// PanicPolicy says where a callback's panic goes. With PanicPropagates it goes up the goroutine that runs the
+	// callback; with PanicRecovered it is recovered.
+	PanicPolicy = trait.PanicPolicy
+	// CloseFlush says what happens to the pending event when the input ends. With CloseFires it is emitted at once,
+	// with CloseAtDeadline at its time; CloseDrops drops it.
+	CloseFlush = trait.CloseFlush
+	// Reentrancy says whether the callback may call the throttle. ReentrancyAllowed is the default; ReentrancyForbidden
+	// says that such a call is documented as a deadlock.
+	Reentrancy = trait.Reentrancy
 )
 
-// Their values.
+// The values of the choices that debouncers have too.
 const (
 	Leading             = conformance.Leading
 	Trailing            = conformance.Trailing
@@ -74,7 +87,7 @@ const (
 	BothOnce            = trait.BothOnce            // on the leading edge only
 	BothTwice           = trait.BothTwice           // on both edges
 	LastPayload         = trait.LastPayload         // of the newest event
-	FirstPayload        = trait.FirstPayload        // of the burst's first event
+	FirstPayload        = trait.FirstPayload        // of the interval's first event
 	NoPayload           = trait.NoPayload           // the callback has none
 	BackBounded         = trait.BackBounded         // it holds events up for one interval, or wait, at most
 	BackStands          = trait.BackStands          // nothing comes sooner: time stands until the clock is where it was
