@@ -70,11 +70,13 @@ func rulesPage(t *testing.T, c contract) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s# Rules of `%s`\n\n[RULES.md](../RULES.md) says what *core* and *extended* mean, and lists the "+
 		"other contracts. Below each law: what it needs;\nthe choices with which it is not judged; and the failure "+
-		"of an implementation that breaks it, unless that hangs or races.\n", madeBy, c.pkg)
-	told, off := failures(t, c.pkg), offs(t, c)
+		"of an implementation that breaks it, unless that hangs or races.\nIn failures that are not the same each "+
+		"time, N stands for a number and T for an instant. What is not judged in some\ncases depends on other "+
+		"choices, and on the operations: verdicts -v prints the reason.\n", madeBy, c.pkg)
+	told, in := failures(t, c.pkg), forcesOf(t, c)
 	for _, r := range c.rules {
 		fmt.Fprintf(&b, "\n## %s\n\n%s *%s*\n", r.ID, r.Text, r.Level)
-		b.WriteString(detail(r, told, off[r.ID]))
+		b.WriteString(detail(r, told, in))
 	}
 	return b.String()
 }
@@ -99,10 +101,23 @@ func failures(t *testing.T, pkg string) map[string]string {
 	return first
 }
 
-// offs are the choices that take a rule out of force, by rule, with the other traits of any mutant.
-func offs(t *testing.T, c contract) map[string][]string {
+// forces are what choices do to the rules of a contract, by rule.
+type forces struct {
+	on, off map[string][]string // values with which it is in force, and out of force
+	needs   map[string][]string // traits without which it is out of force
+}
+
+// forcesOf are those of a contract, with the other traits of any mutant.
+func forcesOf(t *testing.T, c contract) forces {
 	t.Helper()
-	all, tried := map[string][]string{}, map[string]bool{}
+	all, tried := forces{map[string][]string{}, map[string][]string{}, map[string][]string{}}, map[string]bool{}
+	add := func(to map[string][]string, id string, values ...string) {
+		for _, v := range values {
+			if !slices.Contains(to[id], v) {
+				to[id] = append(to[id], v)
+			}
+		}
+	}
 	for _, m := range c.mutants {
 		traits := fmt.Sprint(reflect.ValueOf(m.Spec).FieldByName("Traits"))
 		if tried[traits] {
@@ -110,11 +125,15 @@ func offs(t *testing.T, c contract) map[string][]string {
 		}
 		tried[traits] = true
 		m.Spec.Examine(t, inside.Options{Listed: func(tr inside.Trait) {
+			for id, values := range tr.On {
+				add(all.on, id, values...)
+			}
 			for id, values := range tr.Off {
-				for _, v := range values {
-					if !slices.Contains(all[id], v) {
-						all[id] = append(all[id], v)
-					}
+				add(all.off, id, values...)
+			}
+			for _, id := range tr.Needed {
+				if tr.Kind != "number" { // an undeclared one is exact
+					add(all.needs, id, tr.Name)
 				}
 			}
 		}})
@@ -130,18 +149,54 @@ var inWords = regexp.MustCompile(`the operation (way|request|reservation|wait th
 
 // detail is what stands below a law: what it needs, the choices that take it out of force, and what breaking it looks
 // like.
-func detail(r conformance.Rule, told map[string]string, off []string) string {
+func detail(r conformance.Rule, told map[string]string, in forces) string {
 	var b strings.Builder
-	if len(r.Needs) > 0 {
-		fmt.Fprintf(&b, "Needs %s.\n", inWords.ReplaceAllString(strings.Join(r.Needs, ", "), "a $1"))
+	if needs := need(r.Needs, in.needs[r.ID]); needs != "" {
+		fmt.Fprintf(&b, "Needs%s.\n", inWords.ReplaceAllString(needs, "a $1"))
 	}
-	if len(off) > 0 {
-		fmt.Fprintf(&b, "Not judged with %s.\n", edges.ReplaceAllString(strings.Join(off, ", "), "$1"))
+	never, sometimes := in.off[r.ID], []string{}
+	never = slices.DeleteFunc(slices.Clone(never), func(v string) bool {
+		some := slices.Contains(in.on[r.ID], v)
+		if some {
+			sometimes = append(sometimes, v)
+		}
+		return some
+	})
+	for _, not := range []struct {
+		begin  string
+		values []string
+	}{{"Not", never}, {"In some cases not", sometimes}} {
+		if len(not.values) > 0 {
+			fmt.Fprintf(&b, "%s judged with %s.\n", not.begin,
+				edges.ReplaceAllString(strings.Join(not.values, ", "), "$1"))
+		}
 	}
 	if text := told[r.ID]; text != "" {
 		fmt.Fprintf(&b, "\n```\n%s\n```\n", shortened(text))
 	}
 	return b.String()
+}
+
+// need is what a rule needs always, and where there is a choice.
+func need(always, choices []string) string {
+	out, and := "", " "
+	if len(always) > 0 {
+		out, and = " "+strings.Join(always, ", "), ", and "
+	}
+	var others []string
+	for _, name := range choices {
+		if !slices.Contains(always, "the trait "+name) {
+			others = append(others, name)
+		}
+	}
+	slices.Sort(others)
+	switch len(others) {
+	case 0:
+		return out
+	case 1:
+		return out + and + "the trait " + others[0] + " where it applies"
+	}
+	return out + and + "the traits " + strings.Join(others, ", ") + " where they apply"
 }
 
 // shortened is a failure without its law, which stands above it, and with nothing but the

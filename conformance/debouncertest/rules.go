@@ -137,11 +137,10 @@ func (c *contract) commonRules() []rule {
 		{
 			Rule: extended("X-PANIC", "After a callback panics the debouncer MUST work on, and the panic "+
 				"propagate or be recovered, as declared."),
-			Unless: func(_ *suite.Suite, tr *Traits) string {
-				return suite.If(tr.PanicPolicy == 0, "no PanicPolicy is declared")
-			},
-			Beyond: slices.Concat(laws, []string{"DB-MAX", "DB-MAXNE", "DB-MAXTAIL", "DB-MAXPAY", "DB-FULL", "DB-ALL"}),
-			Probe:  c.panics,
+			Declared: []string{"PanicPolicy"},
+			Beyond: slices.Concat(laws,
+				[]string{"DB-MAX", "DB-MAXNE", "DB-MAXTAIL", "DB-MAXPAY", "DB-FULL", "DB-ALL"}),
+			Probe: c.panics,
 		},
 		suite.Calls[Traits]((*exam).calls),
 		{

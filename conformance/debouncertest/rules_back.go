@@ -15,6 +15,7 @@ func backRule() rule {
 	return rule{
 		Rule: extended("X-BACK", "When the clock is set back, pending events MUST fire once, delayed by one "+
 			"wait at most."),
+		Declared: []string{"ClockBack"},
 		Unless: func(s *suite.Suite, tr *Traits) string {
 			return cmp.Or(suite.If(tr.ClockBack != BackBounded, "no ClockBack: BackBounded is declared"),
 				suite.If(s.Time == conformance.PackageTime, "no clock is injected"))

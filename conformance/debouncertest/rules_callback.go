@@ -27,6 +27,7 @@ func allRule() rule {
 	return rule{
 		Rule: extended("DB-ALL", "A callback declared to get all events MUST get each pending one, once and "+
 			"in order."),
+		Declared: []string{"Payload"},
 		Unless: func(_ *suite.Suite, tr *Traits) string {
 			return suite.If(tr.Payload != AllPayloads, "no Payload: AllPayloads is declared")
 		},

@@ -24,9 +24,9 @@ func cancelRules() []rule {
 			Check:  (*exam).cancel,
 		},
 		{
-			Rule: extended("DB-CANCELBAR", "Once Cancel has returned, a callback MUST NOT start: for what it "+
-				"reported cancelled (commit), or at all (finish). With commit, Cancel MUST NOT report a "+
-				"fired event as cancelled."),
+			Rule: extended("DB-CANCELBAR", "Once Cancel has returned, a callback MUST NOT start: with "+
+				"CommitBarrier for what Cancel reported cancelled, if it reports; with FinishBarrier at all. "+
+				"With CommitBarrier, Cancel MUST NOT report a fired event as cancelled."),
 			Ops:      ops,
 			Declared: []string{"CancelBarrier"},
 			Absent:   noTrailing,

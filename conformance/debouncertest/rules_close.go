@@ -15,13 +15,11 @@ func closeRule() rule {
 	return rule{
 		Rule: extended("DB-CLOSE", "When the input ends, pending events MUST fire at once, at their deadline "+
 			"or not at all, as declared, and nothing more."),
-		Ops: []conformance.Op{verb.Close},
-		Unless: func(_ *suite.Suite, tr *Traits) string {
-			return suite.If(tr.CloseFlush == 0, "no CloseFlush is declared")
-		},
-		About:  suite.Steps(verb.Close),
-		Beyond: laws,
-		Check:  (*exam).close,
+		Ops:      []conformance.Op{verb.Close},
+		Declared: []string{"CloseFlush"},
+		About:    suite.Steps(verb.Close),
+		Beyond:   laws,
+		Check:    (*exam).close,
 	}
 }
 

@@ -122,7 +122,7 @@ func (c *contract) Rules() []suite.Rule[Traits, *exam] {
 	type rule = suite.Rule[Traits, *exam]
 	const core, extended = conformance.Core, conformance.Extended
 	windows := func(r rule) rule {
-		r.Unless = func(_ *suite.Suite, tr *Traits) string { return undeclared(tr.Windows == 0, "Windows") }
+		r.Declared = append(r.Declared, "Windows")
 		return about(on(r, Leading), several)
 	}
 	all := []rule{
@@ -226,15 +226,16 @@ func (c *contract) Rules() []suite.Rule[Traits, *exam] {
 			Rule: conformance.Rule{ID: "TH-ANCHOR", Level: extended,
 				Text: "The interval of a callback that takes time MUST count from its start, or from its end, " +
 					"as declared."},
-			Unless: func(_ *suite.Suite, tr *Traits) string { return undeclared(tr.Anchor == 0, "Anchor") },
-			Absent: on(suite.Rule[Traits, *exam]{}, Leading, Trailing, LeadingAndTrailing).Absent,
-			About:  isBusy,
-			Beyond: []string{"TH-BUSY"},
-			Check:  (*exam).anchored,
+			Declared: []string{"Anchor"},
+			Absent:   on(suite.Rule[Traits, *exam]{}, Leading, Trailing, LeadingAndTrailing).Absent,
+			About:    isBusy,
+			Beyond:   []string{"TH-BUSY"},
+			Check:    (*exam).anchored,
 		},
 		{
 			Rule: conformance.Rule{ID: "TH-CLOCKBACK", Level: extended,
 				Text: "When the clock is set back, events MUST NOT be delayed by more than one interval."},
+			Declared: []string{"ClockBack"},
 			Unless: func(s *suite.Suite, tr *Traits) string {
 				return setBackUnless(s, tr, BackBounded, "ClockBack: BackBounded")
 			},
@@ -249,6 +250,7 @@ func (c *contract) Rules() []suite.Rule[Traits, *exam] {
 				Text: "A clock that is set back MUST count as one that stands still until it is where it " +
 					"was: no emission may come sooner, and pending events MUST come when it has moved on.",
 			},
+			Declared: []string{"ClockBack"},
 			Unless: func(s *suite.Suite, tr *Traits) string {
 				return setBackUnless(s, tr, BackStands, "ClockBack: BackStands")
 			},
@@ -322,14 +324,10 @@ func (c *contract) Rules() []suite.Rule[Traits, *exam] {
 				Text: "After a callback panics the throttle MUST work on, and the panic propagate or be " +
 					"recovered, as declared.",
 			},
-			Unless: func(s *suite.Suite, tr *Traits) string {
-				if why := undeclared(tr.PanicPolicy == 0, "PanicPolicy"); why != "" {
-					return why
-				}
-				return uncalled(s, tr)
-			},
-			Beyond: alone,
-			Probe:  c.panics,
+			Declared: []string{"PanicPolicy"},
+			Unless:   uncalled,
+			Beyond:   alone,
+			Probe:    c.panics,
 		},
 		{
 			Rule: conformance.Rule{

@@ -51,8 +51,10 @@ type Trait struct {
 	Order         []int
 	// Optional says that nobody need declare it.
 	Optional bool
-	// Off are the values that take a rule out of force, by its ID.
-	Off map[string][]string
+	// On are the values with which a rule is in force, by its ID, and Off those that take it out of force.
+	On, Off map[string][]string
+	// Needed are the rules that a value puts in force, and that are out of force while nothing is declared.
+	Needed []string
 }
 
 // Choice is a trait as TRAITS prints it.

@@ -283,9 +283,8 @@ func (e *engine[T, E]) excuses() (some bool) {
 func (e *engine[T, E]) list(tell func(inside.Trait)) {
 	e.prepare()
 	for k, c := range e.choices {
-		t := inside.Trait{
-			Name: c.Name, Kind: c.Kind(), Means: c.Means, Order: c.Order, Optional: c.optional(), Off: e.off(k),
-		}
+		t := inside.Trait{Name: c.Name, Kind: c.Kind(), Means: c.Means, Order: c.Order, Optional: c.optional()}
+		t.On, t.Off, t.Needed = e.forces(k)
 		if !c.measured() {
 			t.Values = c.Values
 		}
@@ -293,28 +292,43 @@ func (e *engine[T, E]) list(tell func(inside.Trait)) {
 	}
 }
 
-// off are the values of a choice with which a rule is out of force that is in force with another, by rule.
-func (e *engine[T, E]) off(choice int) map[string][]string {
-	c, all := e.choices[choice], map[string][]string{}
+// forces says with which values of a choice a rule is in force, by its ID; with which it is out of force, if another
+// or none leaves it in force; and which rules are out of force while the choice is undeclared, if a value leaves them
+// in force.
+func (e *engine[T, E]) forces(choice int) (on, off map[string][]string, needed []string) {
+	c := e.choices[choice]
+	on, off = map[string][]string{}, map[string][]string{}
 	if c.Set == nil {
-		return all
+		return on, off, nil
 	}
-	values := max(1, len(c.Values))
-	for value := 1; value <= values; value++ {
-		chosen := e.declared(otherwise{choice, value, ""})
+	names := []string{""} // of none
+	for value := 1; value <= max(1, len(c.Values)); value++ {
 		name := c.Name
 		if c.Values != nil || c.Kind() == "strict" {
 			name += ": " + strings.TrimPrefix(c.literal(value, ""), ".")
 		}
-		for other := 0; other <= values; other++ {
-			for _, id := range e.freed(e.declared(otherwise{choice, other, ""}), chosen) {
-				if !slices.Contains(all[id], name) {
-					all[id] = append(all[id], name)
+		names = append(names, name)
+	}
+	for value, name := range names {
+		here := e.declared(otherwise{choice, value, ""})
+		for other := range names {
+			there := e.declared(otherwise{choice, other, ""})
+			for _, id := range e.freed(there, here) {
+				switch {
+				case value > 0 && !slices.Contains(off[id], name):
+					off[id] = append(off[id], name)
+				case value == 0 && !slices.Contains(needed, id):
+					needed = append(needed, id)
 				}
 			}
 		}
+		for i := range e.rules {
+			if id := e.rules[i].ID; value > 0 && e.skip(&e.rules[i], here.traits, here.choices).why == "" {
+				on[id] = append(on[id], name)
+			}
+		}
 	}
-	return all
+	return on, off, needed
 }
 
 // skipped is why a rule is not in force.
