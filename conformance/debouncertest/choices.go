@@ -53,7 +53,8 @@ func (o observer) always() []suite.Choice {
 			Name: "Tie", Declared: int(tr.Tie),
 			Values: []string{"FireFirst", "ResetFirst", "EitherTie"},
 			Means: []string{
-				"an event at the deadline begins a new burst", "it joins the burst, and the deadline moves", "either, by chance",
+				"an event at the deadline begins a new burst", "it joins the burst, and the deadline moves",
+				"either, by chance",
 			},
 			Needless: o.noTrailing, Observe: o.tie,
 			Set: func(v int) { tr.Tie = Tie(v) },

@@ -136,7 +136,8 @@ func TestWithTraits(t *testing.T) {
 		}
 		plain := strings.Join(strings.Fields(string(got)), " ")
 		for _, want := range []string{"Traits: quotatest.Traits{ " + c.trait + " }", c.imports} {
-			if strings.Count(plain, "Traits:") != 1 || strings.Contains(plain, "// declare") || !strings.Contains(plain, want) {
+			if strings.Count(plain, "Traits:") != 1 || strings.Contains(plain, "// declare") ||
+				!strings.Contains(plain, want) {
 				t.Errorf("%s: there is no %q in\n%s", c.name, want, got)
 			}
 		}

@@ -137,7 +137,8 @@ func stepInWords(s conformance.Step, same bool) string {
 	}
 	arguments := s.Op.Arguments()
 	if ok && strings.ContainsAny(arguments, "kK") && s.K != 0 {
-		phrase += map[bool]string{true: ", of key ", false: ", weight "}[s.Op == verb.Call || s.Op == verb.Allow] + fmt.Sprint(s.K)
+		keyed := s.Op == verb.Call || s.Op == verb.Allow
+		phrase += map[bool]string{true: ", of key ", false: ", weight "}[keyed] + fmt.Sprint(s.K)
 	}
 	if ok && strings.Contains(arguments, "D") && s.D != 0 {
 		phrase += withTimeout(s.D)
