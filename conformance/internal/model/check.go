@@ -65,6 +65,7 @@ type check[S any, K comparable, T any] struct {
 	trace  []Event
 	ways   Ways[S]
 	index  map[poolKey[K]]int // of the pools, one after the other
+	room   [2][]way[S]        // of their ways, in turn: those of an event are made from those of the one before it
 	states int
 	failed string
 }
@@ -140,12 +141,13 @@ func (c *check[S, K, T]) due(ways []way[S], now time.Duration) (next time.Durati
 	return next, ok
 }
 
-// through follows a group.
+// through follows a group. What it returns stays until the next group is followed.
 func (c *check[S, K, T]) through(g *group[S]) []way[S] {
 	ways := g.from
-	for _, e := range g.events {
+	for i, e := range g.events {
 		c.ways.at = e.At
-		next := pool[S, K]{ways: make([]way[S], 0, 4), index: c.index}
+		room := &c.room[i%2]
+		next := pool[S, K]{ways: (*room)[:0], index: c.index}
 		clear(c.index)
 		for _, from := range ways {
 			if from.open != "" {
@@ -161,6 +163,7 @@ func (c *check[S, K, T]) through(g *group[S]) []way[S] {
 		if e.Kind != Settled && c.m.Free != nil {
 			c.free(&next)
 		}
+		*room = next.ways
 		if ways = next.all(); c.failed != "" {
 			return nil
 		}
