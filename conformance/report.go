@@ -57,11 +57,12 @@ type Decision struct {
 	Unexplained string `json:"unexplained,omitempty"`
 	// Frees are the rules that Value turns off, and those that would hold with it.
 	Frees []string `json:"frees,omitempty"`
-	// Text is the whole text. Because, Replay and Picture are parts of it.
-	Text    string          `json:"text,omitempty"`
-	Because string          `json:"because,omitempty"`
-	Replay  string          `json:"replay,omitempty"`
-	Picture *inside.Picture `json:"picture,omitempty"`
+	// Text is the whole text. Because, Interleaving, Replay and Picture are parts of it, as of a [Verdict].
+	Text         string          `json:"text,omitempty"`
+	Because      string          `json:"because,omitempty"`
+	Interleaving string          `json:"interleaving,omitempty"`
+	Replay       string          `json:"replay,omitempty"`
+	Picture      *inside.Picture `json:"picture,omitempty"`
 }
 
 // Verdict is what a run found on one rule.
@@ -87,12 +88,14 @@ type Verdict struct {
 	// it best, if that was run.
 	Law     string `json:"law,omitempty"`
 	Example string `json:"example,omitempty"`
-	// Because, Replay and Picture are parts of a failure's text: why the wanted behaviour is
-	// expected, the command that runs the schedule alone, and the timeline as data. Of a rule
-	// that holds the picture is that of Example.
-	Because string          `json:"because,omitempty"`
-	Replay  string          `json:"replay,omitempty"`
-	Picture *inside.Picture `json:"picture,omitempty"`
+	// Because, Interleaving, Replay and Picture are parts of a failure's text: why the wanted
+	// behaviour is expected, the order of goroutines in which it was found, if every order was
+	// tried, the command that runs the schedule alone, and the timeline as data. Of a rule that
+	// holds the picture is that of Example.
+	Because      string          `json:"because,omitempty"`
+	Interleaving string          `json:"interleaving,omitempty"`
+	Replay       string          `json:"replay,omitempty"`
+	Picture      *inside.Picture `json:"picture,omitempty"`
 }
 
 // Report is what a run of the suite found.

@@ -58,6 +58,9 @@ func TestInterleave(t *testing.T) {
 				t.Errorf("%s: %s: %s, want %v:\n%s", r.Name, v.Rule, v.Status, want, v.Text)
 				continue
 			}
+			if v.Interleaving == "" || !strings.Contains(v.Text, v.Interleaving) {
+				t.Errorf("%s: its interleaving is %q", r.Name, v.Interleaving)
+			}
 			replayed(t, r.Test, v)
 		}
 	}

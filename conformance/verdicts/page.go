@@ -64,7 +64,7 @@ type impl struct {
 // finding is a rule that was broken, or that could not be judged.
 type finding struct {
 	ID, Rule, Class, Word, Headline, Law, Because, Why, Order string
-	Schedule, Words, Replay                                   string
+	Schedule, Words, Interleaving, Replay                     string
 	Drawing                                                   template.HTML
 	Open                                                      bool
 	Place                                                     string
@@ -312,7 +312,7 @@ func findings(owner string, r *report, ids *slugs) []finding {
 func newDecision(owner string, d conformance.Decision, ids *slugs) finding {
 	v := conformance.Verdict{
 		Rule: d.Trait, Status: conformance.Undecided, Schedule: d.Schedule,
-		Because: d.Because, Replay: d.Replay, Picture: d.Picture,
+		Because: d.Because, Interleaving: d.Interleaving, Replay: d.Replay, Picture: d.Picture,
 	}
 	if d.Value == "" {
 		v.Reason = "no value explains what was seen"
@@ -339,7 +339,7 @@ func newFinding(owner string, v conformance.Verdict, ids *slugs) finding {
 	f := finding{
 		ID: ids.of(owner, v.Rule), Rule: v.Rule, Class: classes[v.Status][0], Word: classes[v.Status][1],
 		Headline: headline(v), Law: v.Law, Because: v.Because, Schedule: v.Schedule, Replay: v.Replay,
-		Words: inWords(v.Schedule), Open: failing(&v), Literal: toPaste(v),
+		Interleaving: v.Interleaving, Words: inWords(v.Schedule), Open: failing(&v), Literal: toPaste(v),
 	}
 	if v.Status == conformance.KnownFail {
 		f.Why = v.Reason

@@ -41,6 +41,22 @@ func TestPage_isDeterministic(t *testing.T) {
 	}
 }
 
+// The order of goroutines that shows a failure stands with it.
+func TestPage_interleaving(t *testing.T) {
+	all := saved(t)
+	for _, r := range all {
+		for i := range r.Verdicts {
+			if failing(&r.Verdicts[i]) {
+				r.Verdicts[i].Interleaving = "1  " + r.Name + " begins"
+			}
+		}
+	}
+	text, err := renderPage("Verdicts", all)
+	if err != nil || !bytes.Contains(text, []byte("<pre><code>1  lets one more run begins</code></pre>")) {
+		t.Errorf("the page has no interleaving (%v)", err)
+	}
+}
+
 // A page is well-formed, needs nothing but itself, and its links lead somewhere.
 func TestPage_isWhole(t *testing.T) {
 	text, err := renderPage("Verdicts", saved(t))

@@ -14,6 +14,7 @@ import (
 func (e *engine[T, E]) explain(r *Rule[T, E], v *conformance.Verdict, broken *Violation) {
 	broken.Because = e.assuming(broken.Because)
 	v.Text, v.Because, v.Replay = e.text(r, broken), broken.Because, e.replay(r.ID, broken)
+	v.Interleaving = strings.Trim(broken.order, "\n")
 	if broken.Run != nil {
 		v.Picture = pictured(broken)
 	}

@@ -196,7 +196,7 @@ func (e *engine[T, E]) asked(d *decision[T, E]) conformance.Decision {
 		if d.run.Run != nil { // a probe has none
 			out.Schedule = d.run.Run.Schedule.String()
 		}
-		out.Because, out.Picture, out.Replay = v.Because, v.Picture, v.Replay
+		out.Because, out.Interleaving, out.Picture, out.Replay = v.Because, v.Interleaving, v.Picture, v.Replay
 		fmt.Fprintf(&b, "%s is refuted by %s", strict, v.Text)
 	} else if len(d.tried) > 0 {
 		out.Schedule = d.tried[0].rec.Schedule.String()
