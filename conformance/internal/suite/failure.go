@@ -44,6 +44,9 @@ func (e *engine[T, E]) text(r *Rule[T, E], v *Violation) string {
 		if v.Run.Order != inside.OrderSettled && v.interleaving == "" {
 			fmt.Fprintf(&b, "order: %s\n", v.Run.Order)
 		}
+		if GoesBack(v.Run.Schedule) {
+			b.WriteString("note: its steps come in the order of the replay line; below they are sorted by their instants\n")
+		}
 		all := lanes(v, v.Run.busy()...)
 		var own []Sign
 		if c, ok := e.c.(Signed); ok {
