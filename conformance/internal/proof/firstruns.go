@@ -85,6 +85,9 @@ type first struct {
 // given reports whether a spec has no traits to leave out.
 func given(spec conformance.Spec) bool { return !reflect.ValueOf(spec).FieldByName("Traits").IsValid() }
 
+// byChance is the choice about which a correct design is asked only if two of its goroutines happen to meet.
+const byChance = "OneGoroutine"
+
 // design is a first run of a correct design.
 func (f *first) design(t *testing.T, d zoo.Design) {
 	t.Helper()
@@ -93,7 +96,9 @@ func (f *first) design(t *testing.T, d zoo.Design) {
 	var asked []string
 	o := inside.Options{FirstLook: soon, Most: prove.Number(50, 50, 200, 1<<30)}
 	o.Decided = func(c inside.Choice) {
-		asked = append(asked, fmt.Sprintf("%s: %v", c.Name, valued(declared, c.Name, c.Value)))
+		if c.Name != byChance {
+			asked = append(asked, fmt.Sprintf("%s: %v", c.Name, valued(declared, c.Name, c.Value)))
+		}
 		if !weakens(declared, c) {
 			t.Errorf("%s is asked about %s: %d, and declares %v", d.Name, c.Name, c.Value, declared.FieldByName(c.Name))
 		}
