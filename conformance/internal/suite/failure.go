@@ -45,7 +45,8 @@ func (e *engine[T, E]) text(r *Rule[T, E], v *Violation) string {
 			fmt.Fprintf(&b, "order: %s\n", v.Run.Order)
 		}
 		if GoesBack(v.Run.Schedule) {
-			b.WriteString("note: its steps come in the order of the replay line; below they are sorted by their instants\n")
+			b.WriteString("note: its steps come in the order of the replay line; " +
+				"below they are sorted by their instants\n")
 		}
 		all := lanes(v, v.Run.busy()...)
 		var own []Sign
