@@ -75,10 +75,13 @@ func (x *exam) remain() *suite.Violation {
 				"%s was answered with %d remaining, want 0 to %d", d.Step, got, x.full())
 		}
 	}
-	grain := x.grain()
+	offsets := []time.Duration{0}
+	if grain := x.grain(); grain > 0 { // the limiter may read any of these instants
+		offsets = append(offsets, -grain, grain)
+	}
 	return x.answers(func(s step) *suite.Violation {
 		least, most := x.full(), 0
-		for _, off := range []time.Duration{-grain, 0, grain} { // the limiter may read any of these instants
+		for _, off := range offsets {
 			fewest, all := s.afterAt(s.At + off).left(s.At + off)
 			least, most = min(least, fewest), max(most, all)
 		}
@@ -97,8 +100,12 @@ func (x *exam) remain() *suite.Violation {
 // left is from how many to how many events more a limiter may say that it would grant at t: those that fit, or if it
 // estimates, one more or less than the estimate. A counter may count denied requests all, or some of them.
 func (m *model) left(t time.Duration) (least, most int) {
+	models := []*model{m}
+	if m.counted && m.kind == SlidingCounter {
+		models = append(models, m.capped())
+	}
 	least, most = m.limit, 0
-	for _, each := range []*model{m, m.capped()} {
+	for _, each := range models {
 		room := each.room(t)
 		fewest, all := whole(room), whole(room)
 		if m.kind == SlidingCounter && each.estimates(t) {
@@ -108,9 +115,6 @@ func (m *model) left(t time.Duration) (least, most int) {
 			}
 		}
 		least, most = min(least, fewest), max(most, all)
-		if !m.counted || m.kind != SlidingCounter {
-			break
-		}
 	}
 	return max(0, least), min(max(0, most), m.limit)
 }
