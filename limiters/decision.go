@@ -160,13 +160,7 @@ func (w *SlidingCounter) AllowAt(t time.Time, n int) (d Decision) {
 
 func (w *SlidingCounter) tell(d *Decision, t time.Time, n int) {
 	v := w.at(t)
-	left := v.remaining(w)
-	ok := n == 0
-	if n > 0 && n <= left {
-		ok, left = true, left-n
-		v.current += n
-		w.moveTo(&v)
-	}
+	left, ok := w.takeIn(&v, n)
 	w.decided(d, ok, n)
 	d.Remaining = left
 	end := less(w.window, v.since)

@@ -83,20 +83,20 @@ func (w *SlidingCounter) Fresh() bool {
 }
 
 func (w *SlidingCounter) take(t time.Time, n int) bool {
-	if n <= 0 {
-		return n == 0
-	}
 	v := w.at(t)
-	if n > v.remaining(w) {
-		return false
-	}
-	v.current += n
-	w.moveTo(&v)
-	return true
+	_, ok := w.takeIn(&v, n)
+	return ok
 }
 
-func (w *SlidingCounter) moveTo(v *counterView) {
+// takeIn decides on n events where the counters are v, and returns what is left then.
+func (w *SlidingCounter) takeIn(v *counterView, n int) (left int, ok bool) {
+	left = v.remaining(w)
+	if n <= 0 || n > left {
+		return left, n == 0
+	}
+	v.current += n
 	w.start, w.offset, w.before, w.current = v.start, v.offset, v.before, v.current
+	return left - n, true
 }
 
 // counterView is what the counters are at an instant.
