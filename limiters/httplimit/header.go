@@ -23,13 +23,24 @@ type policy struct {
 	window time.Duration
 	text   string
 
-	first, empty atomic.Pointer[state] // with one less than the limit, and with nothing left
+	first, empty kept // with one less than the limit, and with nothing left
 }
 
-// A state is what was said last where so much is left.
-type state struct {
-	reset int64 // in seconds
-	text  string
+// A kept text says a number of seconds, and is made anew when that is another.
+type kept struct{ last atomic.Pointer[said] }
+
+type said struct {
+	seconds int64
+	text    string
+}
+
+func (k *kept) text(seconds int64, text func(seconds int64) string) string {
+	s := k.last.Load()
+	if s == nil || s.seconds != seconds {
+		s = &said{seconds, text(seconds)}
+		k.last.Store(s)
+	}
+	return s.text
 }
 
 // newPolicy returns the policy of a decision that has one.
@@ -87,20 +98,14 @@ func (p *policy) state(d *limiters.Decision) string {
 	if d.ResetAfter > 0 && d.ResetAfter < limiters.InfDuration {
 		reset = seconds(d.ResetAfter)
 	}
-	kept := &p.empty
+	text := func(reset int64) string { return stateText(left, reset) }
 	switch left {
 	case 0:
+		return p.empty.text(reset, text)
 	case int64(p.limit) - 1:
-		kept = &p.first
-	default:
-		return stateText(left, reset)
+		return p.first.text(reset, text)
 	}
-	s := kept.Load()
-	if s == nil || s.reset != reset {
-		s = &state{reset, stateText(left, reset)}
-		kept.Store(s)
-	}
-	return s.text
+	return text(reset)
 }
 
 func stateText(left, reset int64) string {
@@ -112,24 +117,10 @@ func stateText(left, reset int64) string {
 	return string(text)
 }
 
-// retries have what Retry-After said last: in a flood of requests that are denied it is the
-// next one, too.
-type retries struct{ last atomic.Pointer[state] }
-
-func (r *retries) text(d time.Duration) string {
-	n := min(seconds(d), mostSeconds)
-	s := r.last.Load()
-	if s == nil || s.reset != n {
-		s = &state{n, strconv.FormatInt(n, 10)}
-		r.last.Store(s)
-	}
-	return s.text
-}
-
 // retryAfter sets Retry-After, unless d is 0, and keeps it in value, which has room for one.
 func (cfg *config) retryAfter(h http.Header, d time.Duration, value []string) {
 	if d > 0 {
-		value[0] = cfg.retries.text(d)
+		value[0] = cfg.retries.text(min(seconds(d), mostSeconds), func(n int64) string { return strconv.FormatInt(n, 10) })
 		h["Retry-After"] = value
 	}
 }

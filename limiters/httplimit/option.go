@@ -27,11 +27,11 @@ type config struct {
 	xRateLimit bool
 	answer     func(w http.ResponseWriter, r *http.Request, status int, err error)
 	retry      time.Duration // in Retry-After, if nothing else is known
-	retries    *retries
+	retries    *kept         // its text: in a flood of denied requests the next one is the same
 }
 
 func configure(opts []Option) config {
-	cfg := config{retry: time.Second, retries: new(retries), clients: DefaultMaxKeys}
+	cfg := config{retry: time.Second, retries: new(kept), clients: DefaultMaxKeys}
 	for _, opt := range opts {
 		if opt != nil {
 			opt(&cfg)
