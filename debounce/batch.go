@@ -30,7 +30,6 @@ func NewBatch[T any](wait time.Duration, f func([]T), opts ...Option) *Batch[T] 
 	b, cfg := new(Batch[T]), apply(opts)
 	b.d.init("NewBatch", wait, f, cfg)
 	b.maxSize, b.d.eager = cfg.maxSize, cfg.maxSize == 1
-	b.d.plain = b.d.plain && !b.d.eager
 	return b
 }
 

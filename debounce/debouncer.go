@@ -165,7 +165,7 @@ func (d *Debouncer[T]) first(v, again T) {
 // of its price: if it stays alone it is due when the timer expires that is armed now. So expire
 // must have begun for whatever the timer was armed for before.
 func (d *Debouncer[T]) alone() bool {
-	return d.plain && d.coming == 0 && d.timer != nil && !d.running && len(d.queue) == 0
+	return d.plain && !d.eager && d.coming == 0 && d.timer != nil && !d.running && len(d.queue) == 0
 }
 
 // Cancel drops the call that has not fired yet, and ends the burst: the next call
