@@ -14,9 +14,13 @@ type Once struct {
 	mu   Mutex
 }
 
+// noCopy has go vet report copies: it does for what has Lock and Unlock.
 type noCopy struct{}
 
-func (*noCopy) Lock()   {}
+// Lock does nothing.
+func (*noCopy) Lock() {}
+
+// Unlock does nothing.
 func (*noCopy) Unlock() {}
 
 // Do is std's.
