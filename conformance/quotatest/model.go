@@ -152,13 +152,33 @@ func (m *model) indifferent(t, grain time.Duration) time.Duration {
 	return t + windows*m.window + 2*grain
 }
 
-// room returns how many more events fit at t.
-func (m *model) room(t time.Duration) *big.Rat {
-	room := big.NewRat(int64(m.limit), 1)
-	take := func(n int) { room.Sub(room, big.NewRat(int64(n), 1)) }
+// parts is how many parts an event has, in which each room is a whole number.
+func (m *model) parts() *big.Int {
+	switch m.kind {
+	case GCRA:
+		return big.NewInt(int64(m.interval))
+	case SlidingCounter:
+		return big.NewInt(int64(m.window))
+	}
+	return big.NewInt(1)
+}
+
+// events are the parts of n events.
+func (m *model) events(n int) *big.Int { return new(big.Int).Mul(big.NewInt(int64(n)), m.parts()) }
+
+// whole rounds a room down to whole events, and reports whether it is that many.
+func (m *model) whole(room *big.Int) (events int, exact bool) {
+	n, rest := new(big.Int).DivMod(room, m.parts(), new(big.Int))
+	return int(n.Int64()), rest.Sign() == 0
+}
+
+// room returns how many more events fit at t, in parts.
+func (m *model) room(t time.Duration) *big.Int {
+	room := m.events(m.limit)
+	take := func(n int) { room.Sub(room, m.events(n)) }
 	switch {
 	case m.kind == GCRA:
-		room.Sub(room, big.NewRat(int64(max(0, m.arrival(t)-t)), int64(m.interval)))
+		room.Sub(room, big.NewInt(int64(max(0, m.arrival(t)-t))))
 	case m.kind == SlidingLog:
 		for _, e := range m.past {
 			if !m.over(t - e.at) {
@@ -179,7 +199,8 @@ func (m *model) room(t time.Duration) *big.Rat {
 				take(e.n)
 			case 1:
 				if m.kind == SlidingCounter {
-					room.Sub(room, m.faded(t, e.n))
+					faded := big.NewInt(int64(m.window - m.since(t))) // what an event still counts
+					room.Sub(room, faded.Mul(faded, big.NewInt(int64(e.n))))
 				}
 			}
 		}
@@ -197,12 +218,6 @@ func (m *model) arrival(t time.Duration) time.Duration {
 		arrival += time.Duration(e.n) * m.interval
 	}
 	return arrival
-}
-
-// faded returns what n events of the window before still count at t.
-func (m *model) faded(t time.Duration, n int) *big.Rat {
-	fade := big.NewRat(int64(m.window-m.since(t)), int64(m.window))
-	return fade.Mul(fade, big.NewRat(int64(n), 1))
 }
 
 // since is how long before t the window of t began, where windows follow one another.
@@ -250,13 +265,12 @@ func (m *model) fits(t time.Duration, n int, grain time.Duration) (yes, clear bo
 }
 
 func (m *model) fitsUncapped(t time.Duration, n int, grain time.Duration) (yes, clear bool) {
-	want := big.NewRat(int64(n), 1)
-	room := m.room(t)
+	want, room := m.events(n), m.room(t)
 	yes = room.Cmp(want) >= 0
 	if m.kind == SlidingCounter {
-		off := new(big.Rat).Sub(room, want)
+		off := new(big.Int).Sub(room, want)
 		whole := grain == 0 && m.since(t) == 0 // where a window begins, all of the one before counts
-		if m.estimates(t) && !whole && off.Abs(off).Cmp(big.NewRat(1, 1)) <= 0 {
+		if m.estimates(t) && !whole && off.CmpAbs(m.parts()) <= 0 {
 			return yes, false
 		}
 	}
@@ -272,11 +286,9 @@ func (m *model) estimates(t time.Duration) bool {
 // until returns how long it takes from t until n events fit; -1 if they never do.
 func (m *model) until(t time.Duration, n int) time.Duration {
 	at := []time.Duration{t} // the instants at which the room changes, except for GCRA
-	if m.kind == GCRA {
-		short := new(big.Rat).Sub(big.NewRat(int64(n), 1), m.room(t))
-		short.Mul(short, big.NewRat(int64(m.interval), 1))
-		up := new(big.Int).Add(short.Num(), new(big.Int).Sub(short.Denom(), big.NewInt(1)))
-		at = append(at, t+time.Duration(up.Div(up, short.Denom()).Int64()))
+	want := m.events(n)
+	if m.kind == GCRA { // a part comes each nanosecond
+		at = append(at, t+time.Duration(new(big.Int).Sub(want, m.room(t)).Int64()))
 	}
 	for _, e := range m.past {
 		at = append(at, e.at+m.window, e.at+m.window+1)
@@ -290,14 +302,9 @@ func (m *model) until(t time.Duration, n int) time.Duration {
 	}
 	slices.Sort(at)
 	for _, a := range at {
-		if a >= t && m.room(a).Cmp(big.NewRat(int64(n), 1)) >= 0 {
+		if a >= t && m.room(a).Cmp(want) >= 0 {
 			return a - t
 		}
 	}
 	return -1
-}
-
-// whole rounds a room down to whole events.
-func whole(room *big.Rat) int {
-	return int(new(big.Int).Div(room.Num(), room.Denom()).Int64())
 }

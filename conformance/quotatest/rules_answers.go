@@ -106,11 +106,11 @@ func (m *model) left(t time.Duration) (least, most int) {
 	}
 	least, most = m.limit, 0
 	for _, each := range models {
-		room := each.room(t)
-		fewest, all := whole(room), whole(room)
+		fewest, exact := each.whole(each.room(t))
+		all := fewest
 		if m.kind == SlidingCounter && each.estimates(t) {
 			all++
-			if room.IsInt() {
+			if exact {
 				fewest--
 			}
 		}

@@ -3,6 +3,7 @@ package quotatest
 import (
 	"fmt"
 	"math"
+	"math/big"
 	"slices"
 	"strings"
 	"time"
@@ -63,7 +64,7 @@ func (s step) afterAt(at time.Duration) *model {
 
 // because says why a request should have been decided otherwise.
 func (s step) because() string {
-	exact := s.model.room(s.At)
+	exact := new(big.Rat).SetFrac(s.model.room(s.At), s.model.parts())
 	room, _ := exact.Float64()
 	text := fmt.Sprintf("%.10g", max(0, room))
 	if room > 0 && !exact.IsInt() && !strings.Contains(text, ".") { // it is not that whole number
@@ -260,12 +261,12 @@ func (x *exam) lawOf(v *view) string {
 		}
 		return "SC-APPROX"
 	case FixedWindow:
-		switch {
+		switch left, _ := s.model.whole(s.model.room(s.At)); {
 		case agrees(otherEdge):
 			return "FW-EDGE"
 		case s.OK:
 			return "FW-ALIGNED"
-		case whole(s.model.room(s.At)) == s.model.limit:
+		case left == s.model.limit:
 			return "FW-NOEXTEND"
 		}
 		return "FW-HIT"
