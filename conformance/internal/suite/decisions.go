@@ -164,6 +164,26 @@ func (e *engine[T, E]) decide() (all []*decision[T, E]) {
 	return all
 }
 
+// insistOn reports whether there are new choices of which no value explains what was seen: a rule is broken whichever is
+// declared. So that it is told which, they are to have the value that was observed, if what that does not explain is
+// broken with the strict one, too; otherwise the strict one.
+func (e *engine[T, E]) insistOn() (some bool) {
+	if e.insists == nil {
+		e.insists = map[string]int{}
+	}
+	for _, d := range e.decisions {
+		if d.value != 0 || d.rule == nil || d.strict() == 0 || d.optional() || e.insists[d.Name] != 0 {
+			continue
+		}
+		e.insists[d.Name], some = d.strict(), true
+		if c := d.clash; c != nil && e.breaksRule(c.rule, job{e.review(c.found.Run), c.found.Run, true},
+			e.with(d.Name, d.strict())) {
+			e.insists[d.Name] = d.seen
+		}
+	}
+	return some
+}
+
 // clashes reports whether what the value of a decision does not explain is a matter of another one, whose values do not
 // explain it either: its rule is in force only with that.
 func (e *engine[T, E]) clashes(with, d *decision[T, E]) bool {

@@ -54,6 +54,7 @@ type engine[T, E any] struct {
 	settled    []settled       // what becomes of undeclared choices
 	decisions  []*decision[T, E]
 	awaits     map[string]string // the trait to decide on before a rule is in force
+	insists    map[string]int    // choices of which no value explains what was seen, and the value they are to have
 
 	best      map[string]string               // the schedules that tell rules best
 	otherwise map[otherwise]declaration[T, E] // what would be declared, made as it is asked for
@@ -250,6 +251,7 @@ func (e *engine[T, E]) reset() {
 // evaluate explores and judges. It fails no test by itself.
 func (e *engine[T, E]) evaluate() *conformance.Report {
 	e.T.Helper()
+	own := e.c.Traits()
 	if e.prepare(); e.refused != "" {
 		return e.canaryFailed(e.panicked())
 	}
@@ -295,6 +297,10 @@ func (e *engine[T, E]) evaluate() *conformance.Report {
 		}
 	}
 	e.exploreRaces(races)
+	if e.decisions = e.decide(); e.insistOn() {
+		e.c.Declare(own)
+		return e.evaluate()
+	}
 	return e.report("")
 }
 

@@ -207,14 +207,14 @@ func (e *engine[T, E]) settle() (all []settled, seen *T) {
 		s := settled{Choice: c}
 		if c.Declared == 0 && !c.pointless() && c.Observe != nil && (e.undeclared || c.left()) {
 			e.attempted = func(j Job, rec *Recording) { s.tried = append(s.tried, job{j, rec, true}) }
-			if s.seen = c.Observe(); !c.named(s.seen) {
+			if s.seen = c.Observe(); !c.named(s.seen) || e.insists[c.Name] == c.strict() && c.strict() != 0 {
 				s.seen = 0
 			}
 			if s.seen != 0 && c.Set != nil {
 				c.Set(s.seen)
 			}
 			switch {
-			case s.seen != 0 && !c.weak(s.seen):
+			case s.seen != 0 && (!c.weak(s.seen) || e.insists[c.Name] == s.seen):
 				s.assumed = s.seen
 			case s.seen == 0 && !c.optional():
 				s.assumed = c.strict() // nothing refutes it

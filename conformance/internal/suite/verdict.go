@@ -22,8 +22,6 @@ func (e *engine[T, E]) report(only string) *conformance.Report {
 	if only != "" {
 		r.Verdicts[0] = skippedVerdict("CANARY", conformance.Core, only)
 		r.Verdicts[1] = skippedVerdict("TRAITS", conformance.Core, only)
-	} else {
-		e.decisions = e.decide()
 	}
 	absent := map[string]bool{}
 	for i := range e.rules {
