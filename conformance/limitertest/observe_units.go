@@ -66,7 +66,7 @@ func (o observer) arrivals(events int) (a arrivals) {
 // awaited is arrivals of a limiter that has only a wait: one caller, who waits for one token after
 // the other, sees when they arrive.
 func (o observer) awaited(events int) (a arrivals) {
-	const tokens = 6 // after the burst
+	const tokens, bursts = 6, 3 // after the first burst
 	if !o.s.Accepts(verb.Wait) || o.s.Inexact() != "" {
 		return a
 	}
@@ -81,7 +81,7 @@ func (o observer) awaited(events int) (a arrivals) {
 		st.To(from)
 		st.Settle()
 		go suite.Catch(func() {
-			for n := 0; n < cfg.Burst+tokens; n++ {
+			for n := 0; n < bursts*cfg.Burst+tokens; n++ {
 				d := conformance.Done{}
 				if f.wait(context.Background(), 1, &d); !d.OK {
 					return
@@ -89,7 +89,7 @@ func (o observer) awaited(events int) (a arrivals) {
 				came = append(came, st.Now()-from)
 			}
 		})
-		st.To(from + time.Duration(cfg.Burst+10*tokens)*a.interval)
+		st.To(from + time.Duration(bursts*cfg.Burst+10*tokens)*a.interval)
 		st.Settle()
 		_ = suite.Catch(f.end)
 		st.Settle()

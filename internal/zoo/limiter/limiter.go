@@ -161,7 +161,7 @@ func Designs() []zoo.Design {
 		pollingSpec(lt.PackageTime), pollingSpec(lt.Injected),
 		quickSpec("", lt.PackageTime), quickSpec("", lt.Injected),
 		pacerSpec("", lt.PackageTime), pacerSpec("", lt.Injected),
-		tickSpec("", lt.PackageTime), oneSpec("", lt.Explicit), oneSpec("", lt.Injected),
+		tickSpec("", lt.PackageTime), burstsSpec(lt.PackageTime), oneSpec("", lt.Explicit), oneSpec("", lt.Injected),
 		keyedSpec("", lt.Injected), keyedSpec("", lt.PackageTime), keyedSpec("", lt.Explicit),
 		keyedUnits("", lt.PackageTime), keyedUnits("", lt.Explicit),
 		keyedFloat32Spec("", lt.Explicit),

@@ -60,7 +60,7 @@ func tickSpec(mutant string, source lt.TimeSource) lt.Spec {
 				each *= 2
 			}
 			l.cond = sync.NewCond(&l.mu)
-			go l.fill(env, each, float64(cfg.Burst))
+			go l.fill(env, tick, each, float64(cfg.Burst))
 			return lt.Funcs{AllowN: l.allow, Wait: l.wait, Stop: func() { close(l.stop) }}
 		},
 		Traits: lt.Traits{
@@ -70,8 +70,31 @@ func tickSpec(mutant string, source lt.TimeSource) lt.Spec {
 	}
 }
 
-func (l *tickBucket) fill(env lt.Env, each, burst float64) {
-	ticker := env.Clock.NewTicker(tick)
+// burstsSpec is one for who waits that gets its whole burst at once.
+func burstsSpec(source lt.TimeSource) lt.Spec {
+	spec := tickSpec("", source)
+	spec.Name = "zoo: filled as a whole, waits only"
+	spec.New = func(env lt.Env, cfg lt.Config) lt.Funcs {
+		period, ok := cfg.Rate.Period(cfg.Burst)
+		if !ok || cfg.Burst < 1 {
+			panic("tickBucket: want a burst of at least 1, and a period in which it comes")
+		}
+		l := &tickBucket{tokens: float64(cfg.Burst), stop: make(chan struct{})}
+		l.cond = sync.NewCond(&l.mu)
+		go l.fill(env, period, l.tokens, l.tokens)
+		return lt.Funcs{Stop: func() { close(l.stop) }, Wait: func(n int) {
+			if n != 1 {
+				panic("tickBucket: one token at a time")
+			}
+			l.wait(n)
+		}}
+	}
+	spec.Traits.Resolution, spec.Traits.OneAtATime, spec.Traits.RefillSize = 0, true, 100 // the largest burst that is tried
+	return spec
+}
+
+func (l *tickBucket) fill(env lt.Env, period time.Duration, each, burst float64) {
+	ticker := env.Clock.NewTicker(period)
 	defer ticker.Stop()
 	for {
 		select {
