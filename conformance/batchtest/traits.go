@@ -189,6 +189,7 @@ func reentrancy(s *suite.Suite) Reentrancy {
 		for _, text := range []string{
 			"size=2 delay=100ms inside=%s | put 1 @0 | put 2 @0 | put 3 @0",
 			"size=1 delay=100ms inside=%s | put 1 @0", "size=2 delay=100ms inside=%s | put 1 @0",
+			"delay=100ms inside=%s | put 1 @0", // for those without a size
 		} {
 			runs := s.TryText(fmt.Sprintf(text, op), inside.OrderSettled)
 			if len(runs) == 0 || edge.Reentered(runs[0]) != nil {

@@ -81,6 +81,19 @@ func lazy(source bt.TimeSource) bt.Spec {
 	}
 }
 
+// timeOnly is a design without a size.
+func timeOnly(spec bt.Spec) bt.Spec {
+	whole := spec.New
+	spec.Name += ", without a size"
+	spec.New = func(env bt.Env, cfg bt.Config, batch func([]int)) bt.Funcs {
+		if cfg.Size > 0 {
+			panic("it has no size")
+		}
+		return whole(env, cfg, batch)
+	}
+	return spec
+}
+
 // underLock runs the consumer under its lock, as it may if it is documented.
 func underLock(source bt.TimeSource) bt.Spec {
 	spec := timedSpec(source, "the consumer runs under the lock")
