@@ -347,11 +347,18 @@ func (r *run) handle(q *request) {
 	r.note(func() { q.told = told })
 	switch told {
 	case verb.Panic:
+		if !suite.Caught() {
+			r.Rec.Locked(func(rec *suite.Recording) { rec.LeftOut = ownGoroutine })
+			return
+		}
 		panic(handlerPanic)
 	case verb.Exit:
 		runtime.Goexit()
 	}
 }
+
+// ownGoroutine is why a run in which such a handler is to panic is left out.
+const ownGoroutine = "the limiter runs the handler on a goroutine of its own, where a panic ends the process"
 
 // told is how the handler of a request was told to end, "" if it was not.
 func (r *run) told(q *request) (told conformance.Op) {

@@ -122,7 +122,7 @@ func Designs() []zoo.Design {
 			seats(source), gate(source, false), gate(source, true), selecting(source), stack(source), light(source),
 			strict(source), inTurn(source), aside(source), fitting(source), barging(source), signal("", source),
 			asleep(source), lastly(source), helpers("", source), loopSpec("", source), workersSpec("", source),
-			clamping("", source),
+			workersSpec(leavesPanics, source), clamping("", source),
 		} {
 			all = append(all, zoo.Design{Name: fmt.Sprintf("%s %s", spec.Name, source), Spec: spec})
 		}

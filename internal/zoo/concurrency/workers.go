@@ -29,6 +29,9 @@ const (
 	returnsEarly = "a request whose context ends comes back while its handler runs"
 )
 
+// leavesPanics is a choice: what a handler panics with ends the process.
+const leavesPanics = "panics end the process"
+
 func workersSpec(mutant string, source ct.TimeSource) ct.Spec {
 	return ct.Spec{
 		Name: "zoo workers: " + mutant,
@@ -94,7 +97,7 @@ func (w *workers) work(j *job, mutant string) {
 	}()
 	defer close(j.done)
 	defer func() {
-		if !j.completed {
+		if !j.completed && mutant != leavesPanics {
 			j.panicked = recover()
 		}
 	}()
