@@ -91,7 +91,7 @@ func (c *contract) intervals(s *suite.Suite, e Edges) []suite.Family {
 		out = append(out, suite.Family{Name: "zero " + e.String(), Skip: skip,
 			Schedules: numbered(zero, calls, []time.Duration{0, 1, suite.Wait}, 3)})
 		rows := !c.explicit() && !s.Accepts(verb.Fault)
-		if e == Leading && c.spec.Traits.Anchor == AnchorStart && rows {
+		if e == Leading && c.spec.Traits.Anchor != AnchorEnd && rows {
 			out = append(out, suite.Family{Name: "zero in a row", Skip: skip, Schedules: zeroRows(zero)})
 		}
 	}

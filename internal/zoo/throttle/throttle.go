@@ -94,7 +94,7 @@ var timedMistakes = []mistake{
 	{"after a hundred years nothing passes", "TH-LEADNEXT"},
 	{"a flush emits under the lock", "X-REENT"},
 	{lockedTrailing, "X-REENT"},
-	{"an interval of 0 lasts until a timer ends it", "TH-ZERO"},
+	{zeroByTimer, "TH-ZERO"},
 	{"a flush of nothing begins the interval anew", "TH-FLUSH"},
 	{"counts emissions in a byte", "TH-RATE"},
 	{"a trailing interval counts from the end of its callback", "TH-ANCHOR"},
@@ -132,9 +132,12 @@ func Mutants() []zoo.Mutant {
 			Only: ended(m),
 		})
 	}
-	sends := mistake{"a send does not look at the context", "TH-CTX"}
+	sends, ends := mistake{"a send does not look at the context", "TH-CTX"}, mistake{zeroByTimer, "TH-ZERO"}
+	unanchored := forbidding(timedSpec(ends.name, throttletest.Injected))
+	unanchored.Traits.Anchor = 0
 	all = append(all, zoo.Mutant{Name: sends.name + ", and its reader must not bring events", Rule: sends.rule,
-		Spec: forbidding(streamSpec(sends.name, throttletest.Injected)), Only: ended(sends)})
+		Spec: forbidding(streamSpec(sends.name, throttletest.Injected)), Only: ended(sends)},
+		zoo.Mutant{Name: ends.name + ", and its callback must not bring events", Rule: ends.rule, Spec: unanchored})
 	for _, m := range timedMistakes {
 		all = append(all, zoo.Mutant{
 			Name: m.name, Rule: m.rule, Spec: timedSpec(m.name, throttletest.Injected),

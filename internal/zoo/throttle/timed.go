@@ -42,6 +42,8 @@ type timed struct {
 	heard          *atomic.Int64  // the newest payload of all keys
 }
 
+const zeroByTimer = "an interval of 0 lasts until a timer ends it"
+
 func (d *timed) is(mutant string) bool { return d.mutant == mutant }
 
 func (d *timed) allowAt(now time.Time) bool {
@@ -155,7 +157,7 @@ func (d *timed) call(v int) {
 		}
 		return
 	}
-	if d.is("an interval of 0 lasts until a timer ends it") && d.cfg.Interval == 0 && !d.cool() {
+	if d.is(zeroByTimer) && d.cfg.Interval == 0 && !d.cool() {
 		return
 	}
 	if d.is("a panic leaves it busy") {
