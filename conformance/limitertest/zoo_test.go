@@ -28,6 +28,29 @@ func TestMutants_thatHang(t *testing.T) { proof.Hangs(t, limiter.Mutants()) }
 
 func TestMutants_thatRace(t *testing.T) { proof.Races(t, limiter.Mutants()) }
 
+// Only X-CONC asks for a reservation while another goroutine cancels it.
+func TestRaces_elsewhere(t *testing.T) {
+	all := limiter.Designs()
+	i := slices.IndexFunc(all, func(d zoo.Design) bool { return d.Name == "zoo: bucket in debt PackageTime" })
+	spec := all[i].Spec.(lt.Spec)
+	spec.Only = []lt.Config{{Rate: lt.Rate{Events: 10, Per: time.Second}, Burst: 3}}
+	made := spec.New
+	spec.New = func(env lt.Env, cfg lt.Config) lt.Funcs {
+		f := made(env, cfg)
+		reserve := f.Reserve
+		f.Reserve = func(n int) lt.Reservation {
+			r, cancelled := reserve(n), false
+			if cancel := r.Cancel; cancel != nil {
+				r.OK = func() bool { return !cancelled }
+				r.Cancel = func() { cancelled = true; cancel() }
+			}
+			return r
+		}
+		return f
+	}
+	proof.RacesElsewhere(t, spec)
+}
+
 func TestMutants_reported(t *testing.T) { proof.Reported(t, limiter.Mutants()) }
 
 // A choice that is left out excuses nothing.

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/escapement-go/escapement/conformance"
 	"github.com/escapement-go/escapement/conformance/internal/inside"
 	"github.com/escapement-go/escapement/internal/zoo"
 	"github.com/escapement-go/escapement/synctestcompat"
@@ -29,6 +30,22 @@ func Races(t *testing.T, all []zoo.Mutant) {
 		if out, err := alone(t, m.Name); err == nil || !strings.Contains(out, "DATA RACE") {
 			t.Errorf("%s: the race was not reported: %v\n%s", m.Name, err, out)
 		}
+	}
+}
+
+// RacesElsewhere checks that X-RACE fails, too, where only another rule makes the calls that race.
+func RacesElsewhere(t *testing.T, spec conformance.Spec) {
+	t.Helper()
+	if !raceDetector {
+		t.Skip("data races show only with -race")
+	}
+	synctestcompat.Require(t)
+	if os.Getenv(process) != "" {
+		spec.Run(t)
+		return
+	}
+	if out, err := alone(t, t.Name()); err == nil || !strings.Contains(out, "--- FAIL: "+t.Name()+"/X-RACE") {
+		t.Errorf("X-RACE did not fail: %v\n%s", err, out)
 	}
 }
 

@@ -43,6 +43,7 @@ type engine[T, E any] struct {
 	refused    string                   // what the constructor, or the end of a fresh instance, panicked with
 	replayed   bool                     // one schedule is run, of which no decision is asked
 	strange    bool                     // the one schedule that is run is none that the suite tries
+	raced      bool                     // the race detector has reported what traces were made of
 	red        bool                     // a rule fails: what is inconclusive besides is no news
 	left       map[string]int           // schedules left out, by reason
 	polled     map[string]time.Duration // spans of schedules whose time takes too long, by configuration
@@ -131,7 +132,9 @@ func Run[T, E any](t *testing.T, about About, c Contract[T, E]) *conformance.Rep
 	defer e.lab.last.close()
 	e.lab.last.progress = newProgress(e.about.Name, e.profile.Kind)
 	defer e.lab.last.progress.close()
+	before := t.Failed()
 	r := e.evaluate()
+	e.raced = raceDetector && !before && t.Failed() // which asks the race detector
 	e.red = fails(r)
 	for i := range r.Verdicts {
 		e.subtest(&r.Verdicts[i])

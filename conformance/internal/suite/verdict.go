@@ -380,9 +380,12 @@ func (e *engine[T, E]) runLive(t *testing.T, r *Rule[T, E], v *conformance.Verdi
 	e.lab.t = t
 	defer func() {
 		e.lab.t = outer
+		if e.raced && v.Status == conformance.Pass {
+			t.Error("the race detector reported a data race in the calls of another rule; see above")
+		}
 		if t.Failed() && v.Status == conformance.Pass {
 			v.Status = conformance.Fail
-			v.Reason = "the race detector reported a data race; its report is in the output above"
+			v.Reason = "the race detector reported a data race; its report is in the output of this test"
 		}
 	}()
 	v.Status, v.Reason, v.Judged = conformance.Pass, "", 1
