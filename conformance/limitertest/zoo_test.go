@@ -33,7 +33,6 @@ func TestRaces_elsewhere(t *testing.T) {
 	all := limiter.Designs()
 	i := slices.IndexFunc(all, func(d zoo.Design) bool { return d.Name == "zoo: bucket in debt PackageTime" })
 	spec := all[i].Spec.(lt.Spec)
-	spec.Only = []lt.Config{{Rate: lt.Rate{Events: 10, Per: time.Second}, Burst: 3}}
 	made := spec.New
 	spec.New = func(env lt.Env, cfg lt.Config) lt.Funcs {
 		f := made(env, cfg)
