@@ -30,9 +30,9 @@ func keyRules() []rule {
 			Unless: func(s *suite.Suite, tr *Traits) string {
 				return suite.If(s.Accepts(opKeys) && tr.Payload == NoPayload, untold)
 			},
-			About:  suite.InFamily(suite.Instances),
-			Beyond: beyond,
-			Check:  (*exam).eachKey,
+			About: suite.InFamily(suite.Instances),
+			Check: (*exam).eachKey,
+			Owing: func(x *exam, again suite.Rerun) bool { return edge.Beside(x.Recording, again) },
 		},
 	}
 }

@@ -271,9 +271,9 @@ func (c *contract) Rules() []suite.Rule[Traits, *exam] {
 			Unless: func(s *suite.Suite, tr *Traits) string {
 				return suite.If(s.Accepts(opKeys) && tr.Payload == NoPayload, nameless)
 			},
-			About:  suite.InFamily(suite.Instances),
-			Beyond: beyondKeys,
-			Check:  (*exam).eachKey,
+			About: suite.InFamily(suite.Instances),
+			Check: (*exam).eachKey,
+			Owing: func(x *exam, again suite.Rerun) bool { return edge.Beside(x.Recording, again) },
 		},
 		suite.OneClock[Traits, *exam](edge.CallsAround("interval", opKeys), suite.FireMarks),
 		{

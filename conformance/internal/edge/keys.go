@@ -1,6 +1,7 @@
 package edge
 
 import (
+	"fmt"
 	"slices"
 
 	"github.com/escapement-go/escapement/conformance"
@@ -78,6 +79,29 @@ func OfKey(rec *suite.Recording, key int, shared ...conformance.Op) *suite.Recor
 		}
 	}
 	return &own
+}
+
+// Beside reports whether an instance does something else beside others than alone: what it does wrong in either case is
+// not owing to them.
+func Beside(rec *suite.Recording, again suite.Rerun) bool {
+	outcome := func(rec *suite.Recording) []string {
+		var out []string
+		for _, f := range rec.Fires {
+			out = append(out, fmt.Sprint(f.Value, f.Began.At))
+		}
+		slices.Sort(out) // chance orders those of one instant
+		for _, d := range rec.Done {
+			out = append(out, fmt.Sprint(d.OK))
+		}
+		return out
+	}
+	for i := 1; i <= LastKey(rec.Schedule); i++ {
+		own := OfKey(rec, i)
+		if !slices.Equal(outcome(own), outcome(again(own.Schedule))) {
+			return true
+		}
+	}
+	return false
 }
 
 // endsAll reports whether an operation without a key ends all keys: a stop, or the end of the input of a stream.

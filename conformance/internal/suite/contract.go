@@ -98,6 +98,9 @@ type Rule[T, E any] struct {
 	Unusual func(s conformance.Schedule) bool
 	// Check judges one run.
 	Check func(e E) *Violation
+	// Owing reports whether what Check finds in a run is owing to what the rule is about: whether a rerun without that
+	// differs. Nil stands for yes.
+	Owing func(e E, again Rerun) bool
 	// Again judges one run by comparing it with reruns, for which it gets a function. A
 	// Check cannot run anything.
 	Again func(e E, again Rerun) *Violation

@@ -464,7 +464,11 @@ func (e *engine[T, E]) keep(r *Rule[T, E], f *finding, v *Violation, family stri
 // check judges one run by one rule.
 func (e *engine[T, E]) check(r *Rule[T, E], x E) *Violation {
 	if r.Check != nil {
-		if v := r.Check(x); v != nil || r.Again == nil {
+		v := r.Check(x)
+		if v != nil && r.Owing != nil && !r.Owing(x, e.rerun) {
+			return nil
+		}
+		if v != nil || r.Again == nil {
 			return v
 		}
 	}
