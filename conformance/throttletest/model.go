@@ -348,7 +348,10 @@ func (x *exam) exceeds(last edge.Fire, got *conformance.Fire) string {
 	comes := func(s conformance.Step) bool { return s.Op == verb.Call && s.At == at }
 	atCall := slices.ContainsFunc(x.Schedule.Steps, comes)
 	since := edge.Calls(x.Schedule, last.At, at)
+	its := slices.ContainsFunc(x.Schedule.Steps, func(s conformance.Step) bool { return comes(s) && s.N == got.Value })
 	switch {
+	case its && gap == 0 && last.Kind == edge.Trailing && interval > 0:
+		return "TH-TRAILOPENS"
 	case x.edges == Trailing && atCall && gap > interval:
 		return "TH-TRAILONLY"
 	case edge.Calls(x.Schedule, last.At-1, at) == 0 || since == 0 && last.Kind == edge.Trailing:
