@@ -50,11 +50,11 @@ func corner(cfg conformance.Config) bool {
 }
 
 // oddness is the greater, the more likely a schedule shows at a boundary what a plain one shows, too: 1 in a corner,
-// for one of several keys, with a clock that is set, or with a callback that calls back or panics; 2 with a negative
-// time.
+// for one of several keys, with a negative or an enormous number, a clock that is set, or a callback that calls back or
+// panics; 2 with a negative time.
 func oddness(s conformance.Schedule) int {
 	cfg := s.Config
-	special := func(st conformance.Step) bool { return st.K != 0 || st.Op == verb.Wall }
+	special := func(st conformance.Step) bool { return st.K != 0 || st.N < 0 || st.N >= 1<<30 || st.Op == verb.Wall }
 	switch {
 	case min(cfg.Wait, cfg.MaxWait, cfg.Interval, cfg.Timeout) < 0:
 		return 2
