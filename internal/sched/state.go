@@ -76,7 +76,13 @@ func Meet(object any) {
 }
 
 // Begin makes now the instant from which those of steps are counted.
-func (g *G) Begin() { g.run.start = time.Now() }
+func (g *G) Begin() {
+	passed := time.Since(g.run.start)
+	for i := range g.run.Steps {
+		g.run.Steps[i].At -= passed
+	}
+	g.run.start = time.Now()
+}
 
 // Steps returns how many steps the run has had. The scheduler, which adds to them, waits meanwhile.
 func (g *G) Steps() int { return len(g.run.Steps) }

@@ -65,4 +65,5 @@ func ExampleExplore() {
 	//     t     0    0     0
 	//     main  1-4--------11-14--
 	//     g1    -----5-10---------
+	//                ^ another could have continued
 }

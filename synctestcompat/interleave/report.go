@@ -125,6 +125,9 @@ func story(run *sched.Run) string {
 			}
 			cell[len(order)-1] = text
 		}
+		if s.Cost > 0 {
+			tl.Mark, tl.Note = len(order)-1, "another could have continued"
+		}
 	}
 	b.WriteString(table(rows))
 	b.WriteString("\n")
