@@ -27,13 +27,15 @@ type trial struct {
 	changed      bool     // its traits were written
 	paged        string   // what became of the page; empty if there is none
 	broke        []string // what each that was tried breaks, in words; nil if nothing was run
+	guessed      bool     // each of several breaks rules of its own
 
 	text bytes.Buffer // what the run of the one that is taken prints
 }
 
-// run tries one after the other, until one breaks no rule.
+// run tries one after the other, until one breaks no rule and asks for no decision.
 func (t *trial) run(stderr io.Writer) error {
 	fewest := -1
+	t.guessed = len(t.all) > 1
 	var best *judged
 	for i, a := range t.all {
 		j, err := t.try(a, stderr)
@@ -41,12 +43,17 @@ func (t *trial) run(stderr io.Writer) error {
 			return err
 		}
 		broken := j.broken()
-		t.broke = append(t.broke, inOne(broken))
+		open := 0
+		for _, r := range j.reports {
+			open += len(r.Decisions)
+		}
+		t.broke = append(t.broke, inOne(broken)+map[bool]string{true: " and leaves a decision open"}[open > 0])
 		own := slices.DeleteFunc(slices.Clone(broken), func(rule string) bool { return strings.HasPrefix(rule, "X-") })
-		if weight := len(own)<<16 + len(broken); fewest < 0 || weight < fewest { // its own laws count first
+		if weight := (len(own)+open)<<16 + len(broken) + open; fewest < 0 || weight < fewest { // its own laws count first
 			fewest, t.taken, best = weight, i, j
 		}
-		if len(broken) == 0 {
+		t.guessed = len(own) > 0 && t.guessed
+		if fewest == 0 {
 			break
 		}
 	}
@@ -215,18 +222,13 @@ func (t *trial) judge(tests string, stderr io.Writer) (*judged, error) {
 	return j, nil
 }
 
-// broken are the rules that fail, and those that wait for a choice of which no value explains what was seen.
+// broken are the rules that fail.
 func (j *judged) broken() []string {
 	var out []string
 	for _, r := range j.reports {
 		for _, v := range r.Verdicts {
 			if v.Status == conformance.Fail {
 				out = append(out, v.Rule)
-			}
-		}
-		for _, d := range r.Decisions {
-			if d.Value == "" {
-				out = append(out, d.Rule)
 			}
 		}
 	}
@@ -258,6 +260,10 @@ func (t *trial) tellPage(out io.Writer) {
 func (t *trial) tell(out io.Writer) {
 	fmt.Fprintf(out, "wrote %s\n", t.file)
 	t.tellPage(out)
+	if took := t.all[t.taken]; t.guessed {
+		fmt.Fprintf(out, "It breaks rules of each contract that was tried, so that it is judged by %s is a guess: "+
+			"set the one that its documentation promises.\n", choice{took.c, took.kind})
+	}
 	for _, s := range t.all[t.taken].assumed {
 		fmt.Fprintf(out, "assumed: %s\n", s)
 	}
