@@ -382,6 +382,11 @@ func kindsOf(t *types.Tuple) []kind {
 	return out
 }
 
+// countOf is how many parameters or results are of a kind.
+func countOf(k kind, t *types.Tuple) int {
+	return len(slices.DeleteFunc(kindsOf(t), func(other kind) bool { return other != k }))
+}
+
 // kindOf says what a type is to an adapter.
 func kindOf(t types.Type) kind {
 	switch types.TypeString(t, nil) {

@@ -237,8 +237,12 @@ func TestInit_subjects(t *testing.T) {
 			"func(_ string, v ...int64) { fire(int(v[0])) }", "x.Trigger(strconv.Itoa(key), int64(v))",
 		}},
 		{"Shares", []string{
-			"TakeKey: func(key, n int)", "r0 := x.Take(strconv.Itoa(key))", `r0 := x.Peek("1")`,
+			"quotatest.FixedWindow", "TakeKey: func(key, n int)", "r0 := x.Take(strconv.Itoa(key))", `r0 := x.Peek("1")`,
 			"ResetAfter: r0.ResetAt.Sub(env.Clock.Now()),",
+		}},
+		{"Turns", []string{
+			"Answer{OK: r0, RetryAfter: r1}",
+			"// result 3 of Allow, a []int, is not used: add it to the Answer",
 		}},
 		{"Visits", []string{
 			"quotatest.SlidingCounter", "Answer{OK: r0, Remaining: int(x.Remaining(strconv.Itoa(key)))}",

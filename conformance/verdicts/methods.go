@@ -200,7 +200,7 @@ func (a *adapter) call(o operation, sig *types.Signature, fn string, waits bool)
 	left := needs(slices.Clone(o.params))
 	// Other operations of events are those of all keys, or of none.
 	a.anyKey = map[bool]string{true: "1"}[o.field == "Call" || a.c.pkg == "limitertest"]
-	a.numbers = len(slices.DeleteFunc(kindsOf(sig.Params()), func(k kind) bool { return k != count }))
+	a.numbers = countOf(count, sig.Params())
 	a.text = a.textOf(sig)
 	for i := range sig.Params().Len() {
 		if variadic(sig, i) {

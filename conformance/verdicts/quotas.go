@@ -26,6 +26,7 @@ var (
 	resets    = regexp.MustCompile(`(?i)^(resetafter|resetin)$`)
 	resetTime = regexp.MustCompile(`(?i)^(reset|resetat|resettime)$`)
 	before    = regexp.MustCompile(`(?i)^prev(ious)?(window|count|rate)?$`)
+	again     = regexp.MustCompile(`(?i)\b(retry|again|come back|wait)`) // of a comment, on a duration without a name
 )
 
 // decision is a method that answers a request, and what its answer has.
@@ -39,6 +40,7 @@ type decision struct {
 	keyed    bool              // it takes the number of a key
 	explicit bool              // it takes the time
 	open     bool              // whether its true grants or denies is not told
+	unused   []string          // what is said of results that are not used
 }
 
 // more reports whether it says more than yes or no.
@@ -72,7 +74,7 @@ func (a *adapter) decides(name string, sig *types.Signature) *decision {
 		return nil
 	}
 	for i := range sig.Results().Len() {
-		d.result(a, name, sig.Results().At(i), i)
+		d.result(a, name, sig.Results(), i)
 	}
 	if d.fields["OK"] == "" {
 		return nil
@@ -143,11 +145,15 @@ func (a *adapter) remainder(d *decision, numbered bool) string {
 	return ""
 }
 
-// result looks at a result of a decision.
-func (d *decision) result(a *adapter, method string, v *types.Var, i int) {
-	name := v.Name()
-	if name == "" || name == "_" {
-		name = map[bool]string{true: method, false: ""}[i == 0]
+// result looks at a result of a decision. Of its only duration the comment tells what the name does not.
+func (d *decision) result(a *adapter, method string, results *types.Tuple, i int) {
+	v, said := results.At(i), a.comment(method)
+	name := strings.Trim(v.Name(), "_")
+	switch retry, reset := again.MatchString(said), strings.Contains(strings.ToLower(said), "reset"); {
+	case name == "" && i == 0:
+		name = method
+	case name == "" && retry != reset && countOf(duration, results) == 1:
+		name = map[bool]string{true: "retryAfter", false: "resetAfter"}[retry]
 	}
 	local := v.Name()
 	if local == "" || len(local) == 1 || reserved[local] != "" {
@@ -185,6 +191,10 @@ func (d *decision) result(a *adapter, method string, v *types.Var, i int) {
 		}
 	}
 	d.vars = append(d.vars, map[bool]string{true: local, false: "_"}[found])
+	if !found {
+		d.unused = append(d.unused, fmt.Sprintf("result %d of %s, a %s, is not used: "+
+			"add it to the Answer if it is one of its fields", i+1, method, types.TypeString(v.Type(), a.short)))
+	}
 }
 
 // member is what a result has: a field, or a method without parameters.
@@ -245,7 +255,6 @@ func (d *decision) member(local, now string, m member, set func(field, expr stri
 
 // fillQuota sets the fields of quotatest.Funcs.
 func (a *adapter) fillQuota() {
-	a.assume("it promises what a %s does: otherwise say another Kind", a.kind)
 	if wrap := a.middleware(); wrap != "" {
 		a.use("net/http", "http")
 		a.use("net/http/httptest", "httptest")
@@ -272,6 +281,9 @@ return quotatest.Answer{OK: served, Remaining: left}
 		a.lack("one of these must be set: Take, TakeAt")
 		a.fields = append(a.fields, "// Take: nothing fits.")
 		return
+	}
+	for _, said := range d.unused {
+		a.ask(said)
 	}
 	at := ""
 	if d.explicit {
@@ -411,6 +423,9 @@ func (a *adapter) algorithms() []string {
 			}
 		}
 	}
+	if said := strings.ToLower(a.comments()); strings.Contains(said, "sliding") && !strings.Contains(said, "fixed") {
+		return []string{"SlidingLog", "SlidingCounter"}
+	}
 	return []string{"FixedWindow", "SlidingLog", "SlidingCounter"}
 }
 
@@ -425,9 +440,9 @@ var promises = []struct {
 	{"FixedWindow", regexp.MustCompile(`(?i)fixed.?window`)},
 }
 
-// spoken are the words of comments for each of the promises.
-var spoken = regexp.MustCompile(
-	`(?i)(gcra|generic.cell.rate)|(sliding.?(?:window.?)?log)|(sliding.?(?:window.?)?counter)|(fixed.?window\b)`)
+// spoken are the words of comments for each of the promises. Who speaks of two fixed windows estimates from them.
+var spoken = regexp.MustCompile(`(?i)two fixed.?windows|(gcra|generic.cell.rate)|(sliding.?(?:window.?)?log)|` +
+	`(sliding.?(?:window.?)?counter)|(fixed.?windows?\b)`)
 
 // byName is the Kind that a name says, or the only one of which the comments speak; "" if none does.
 func (a *adapter) byName() string {
@@ -441,6 +456,9 @@ func (a *adapter) byName() string {
 	told := ""
 	for _, found := range spoken.FindAllStringSubmatch(a.comments(), -1) {
 		i := slices.IndexFunc(found[1:], func(words string) bool { return words != "" })
+		if i < 0 {
+			continue
+		}
 		if told != "" && told != promises[i].kind {
 			return ""
 		}

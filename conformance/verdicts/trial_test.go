@@ -60,6 +60,19 @@ func TestInit_tries(t *testing.T) {
 			t.Errorf("it refuses what it is made with:\n%s", test)
 		}
 	})
+	t.Run("an open decision counts as a broken rule", func(t *testing.T) {
+		out.Reset()
+		if code := run([]string{"init", "-html", "late.html", "-o", "late_test.go", ".NewLate"}, &out, &failed); code != 0 {
+			t.Fatalf("init ends with %d: %s", code, &failed)
+		}
+		if test := read(t, dir, "late_test.go"); !strings.Contains(test, "quotatest.SlidingLog,") {
+			t.Errorf("it is judged by another Kind:\n%s", test)
+		}
+		const tried = "as a SlidingCounter it breaks no rule and leaves a decision open"
+		if !strings.Contains(out.String(), tried) || strings.Contains(out.String(), "FixedWindow") {
+			t.Errorf("there is no %q, or a FixedWindow, in\n%s", tried, &out)
+		}
+	})
 	t.Run("a second type", func(t *testing.T) {
 		failed.Reset()
 		code, before := 0, read(t, dir, "conformance_test.go")
