@@ -35,6 +35,7 @@ type adapter struct {
 	spare    []setting         // what the constructor was not given
 	looped   bool              // Run is taken
 	started  bool              // Start is taken
+	builder  string            // the method that sets the callback, so that no event is a function
 	edge     string            // the line that refuses to be made without the edge that cannot be chosen
 	batched  bool              // its callback gets all events of a burst
 	several  bool              // it takes more than one at once
@@ -351,6 +352,7 @@ func (a *adapter) make() {
 	}
 	a.spare = a.settings(a.sig)
 	a.setFurther()
+	a.builds()
 	a.starts()
 	a.runs()
 	a.pulled()

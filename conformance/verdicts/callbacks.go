@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"go/types"
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -41,6 +42,33 @@ func (a *adapter) callback(t types.Type) string {
 		body = "\n" + body + "\n"
 	}
 	return fmt.Sprintf("func(%s) { %s }", strings.Join(params, ", "), body)
+}
+
+// builds sets the callback by the only method that takes one and returns what it is called on, where some event needs no
+// function.
+func (a *adapter) builds() {
+	event := func(name string) bool {
+		sig := a.signature(name)
+		return sig != nil && !slices.Contains(kindsOf(sig.Params()), work)
+	}
+	if strings.Contains(strings.Join(a.lines, "\n"), a.c.made+"(") || !slices.ContainsFunc(events, event) {
+		return
+	}
+	var found []*types.Func
+	for m := range a.methods() {
+		params, results := m.Signature().Params(), m.Signature().Results()
+		if params.Len() != 1 || results.Len() != 1 || !types.Identical(results.At(0).Type(), a.subject) {
+			continue
+		}
+		if sig, ok := params.At(0).Type().Underlying().(*types.Signature); ok && isCallback(sig) {
+			found = append(found, m)
+		}
+	}
+	if len(found) == 1 {
+		a.builder = found[0].Name()
+		callback := a.callback(found[0].Signature().Params().At(0).Type())
+		a.lines = append(a.lines, instance+" = "+instance+"."+a.builder+"("+callback+")")
+	}
 }
 
 // noPayload says that a callback is not told what for.

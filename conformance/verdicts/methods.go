@@ -19,7 +19,7 @@ func (a *adapter) fill() {
 		a.function(sig)
 		return
 	}
-	used := map[string]bool{"Run": a.looped, "Init": a.maker == nil, "Start": a.started}
+	used := map[string]bool{"Run": a.looped, "Init": a.maker == nil, "Start": a.started, a.builder: true}
 	if a.c.pkg == "concurrencytest" {
 		a.fillGroup(used)
 	}
@@ -66,6 +66,10 @@ func (a *adapter) filled() {
 		a.note("what ends in At is judged with Time: Explicit")
 	}
 	if slices.ContainsFunc(a.c.must, func(field string) bool { return a.set[field] }) {
+		text := strings.Join(slices.Concat(a.lines, a.fields), "\n")
+		if (a.set["Call"] || a.set["CallKey"] || a.c.pkg == "batchtest") && !strings.Contains(text, a.c.made+"(") {
+			a.lack("say how it calls %s", a.c.made)
+		}
 		return
 	}
 	if told := a.told(); told != "" {
@@ -343,7 +347,7 @@ func (a *adapter) argument(v *types.Var, left *needs) string {
 		return a.keyText(v, isKey(v) && left.take(key))
 	case isWork(t) && left.take(running):
 		return work0(t, "run()")
-	case isWork(t) && a.c.made != "" && left.take(payload):
+	case isWork(t) && a.c.made != "" && a.builder == "" && left.take(payload):
 		return work0(t, a.c.made+"(v)")
 	}
 	return defaults[k]

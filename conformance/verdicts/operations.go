@@ -63,7 +63,7 @@ type contract struct {
 var (
 	events = []string{
 		"Call", "Trigger", "Add", "Debounce", "Throttle", "Do", "DoOrDiscard", "Push", "Run", "Send", "Put", "Submit",
-		"Bounce", "Poke", "Touch", "Notify",
+		"Bounce", "Poke", "Touch", "Notify", "Signal", "SendSignal",
 	}
 	stops = []string{"Stop", "Shutdown", "Close"}
 

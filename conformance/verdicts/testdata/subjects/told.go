@@ -199,3 +199,21 @@ type WideDebouncer struct{}
 func NewWideDebouncer(wait time.Duration, f func(string, ...int64)) *WideDebouncer { return nil }
 
 func (*WideDebouncer) Trigger(id string, v int64) {}
+
+// ChainDebouncer gets its callback behind its constructor.
+type ChainDebouncer struct{}
+
+// NewChainDebouncer wants the wait.
+func NewChainDebouncer(wait time.Duration) *ChainDebouncer { return nil }
+
+func (d *ChainDebouncer) WithFunc(f func()) *ChainDebouncer { return d }
+func (*ChainDebouncer) SendSignal()                         {}
+func (*ChainDebouncer) Do(before func())                    {}
+
+// LonelyDebouncer has no callback that can be told.
+type LonelyDebouncer struct{}
+
+// NewLonelyDebouncer wants the wait.
+func NewLonelyDebouncer(wait time.Duration) *LonelyDebouncer { return nil }
+
+func (*LonelyDebouncer) Call(v int) {}
