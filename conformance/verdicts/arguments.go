@@ -30,7 +30,7 @@ func (a *adapter) arguments(sig *types.Signature) (list string, given bool) {
 		}
 		if expr == "" { // what it writes compiles all the same
 			given, expr = false, "*new("+types.TypeString(v.Type(), a.qualifier)+")"
-			a.lack("say which %s it is made with", types.TypeString(v.Type(), a.short))
+			a.lack("say which %s %s it is made with", types.TypeString(v.Type(), a.short), v.Name())
 		}
 		out = append(out, expr)
 	}
@@ -66,6 +66,7 @@ var (
 	singles   = regexp.MustCompile(`(?i)\b(new|each|single|per|one|1|next) (tokens?|permit|ticket)\b`)
 	periods   = regexp.MustCompile(`(?i)\b(window|period)\b`)
 	intervals = regexp.MustCompile(`(?i)every|fill|^interval|per_?token|^l(imit)?$`)
+	ticks     = regexp.MustCompile(`(?i)freq|tick|granular|resolution|precision`) // no part of a configuration
 	wholes    = regexp.MustCompile(`(?i)window|period|^per$|duration|size|frame|span`)
 	perSecond = regexp.MustCompile(`(?i)^(rate|limit|ratelimit|ratepersec(ond)?|persecond|[rqt]ps)$`)
 )
@@ -95,7 +96,9 @@ func (a *adapter) giver(sig *types.Signature) *giver {
 		case count:
 			numbers = append(numbers, v.Name())
 		case duration:
-			spans = append(spans, v.Name())
+			if !ticks.MatchString(v.Name()) {
+				spans = append(spans, v.Name())
+			}
 		}
 	}
 	g.timeless = len(spans) == 0 && !a.hasPeriod(sig)
@@ -233,6 +236,9 @@ func (g *giver) simple(name string, t types.Type) string {
 	}
 	switch k {
 	case duration:
+		if ticks.MatchString(name) {
+			return ""
+		}
 		if g.a.isBound(name) {
 			g.a.note("%s is 0: say what it bounds", name)
 			return g.a.converted(t, "0")

@@ -30,11 +30,12 @@ func (a *adapter) group() string {
 	return instance + ".Go(" + strings.Join(args, ", ") + ")"
 }
 
-// pairs reports whether something begins and ends in two methods, of which the first is handed nothing to run.
+// pairs reports whether something begins and ends in two methods, of which the first is handed nothing to run. What is
+// told how many it took or put back has tokens.
 func (a *adapter) pairs() bool {
 	begin := slices.ContainsFunc(slices.Concat(takes, begins), func(name string) bool {
 		sig := a.signature(name)
-		return sig != nil && !sig.Variadic() && !slices.ContainsFunc(kindsOf(sig.Params()), func(k kind) bool {
+		return sig != nil && !sig.Variadic() && countOf(count, sig.Results()) == 0 && !slices.ContainsFunc(kindsOf(sig.Params()), func(k kind) bool {
 			return k != context && k != count && k != duration && k != ending
 		})
 	})

@@ -99,6 +99,10 @@ func TestInit_subjects(t *testing.T) {
 			"return func() { r() }, nil", "Take:",
 		}},
 		{"RateLimit", []string{"concurrencytest.Run(", "if x.GetToken(ctx.Done()) {", "x.PutToken()"}},
+		{"TakeBucket", []string{
+			"limitertest.Run(", "say which time.Duration freq it is made with", "// Wait: nothing fits.",
+			"x.Take(int64(1)) == 1", "used: WaitN(",
+		}},
 		{"Throttler", []string{"concurrencytest.Run(", "return x.Do()", "x.Done(nil)"}},
 		{"Permits", []string{"concurrencytest.Run(", "return x.AcquireTimeout(cfg.Timeout)", "x.Release()"}},
 		{"Fixed", []string{"concurrencytest.Run(", "x.Take()", "return x.TryTake()", "x.Release()"}},

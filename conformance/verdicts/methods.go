@@ -375,9 +375,13 @@ func (a *adapter) number(v *types.Var, left *needs) string {
 		return a.converted(t, "n")
 	case left.take(payload):
 		return a.payload(t)
+	case limits.MatchString(v.Name()): // which is part of the configuration
+		return ""
 	}
 	return a.converted(t, "1")
 }
+
+var limits = regexp.MustCompile(`(?i)rate|limit|burst|capacity|^max`)
 
 // patience is for how long a method may wait.
 func (a *adapter) patience(t types.Type) string {

@@ -68,3 +68,13 @@ func NewTurnstile(slots int) *Turnstile { return &Turnstile{} }
 func (*Turnstile) Acquire()         {}
 func (*Turnstile) TryAcquire() bool { return true }
 func (*Turnstile) Release()         {}
+
+// TakeBucket says how many it took and how many it put back: tokens, and no slots.
+type TakeBucket struct{}
+
+// NewTakeBucket is filled now and then.
+func NewTakeBucket(capacity int64, freq time.Duration) *TakeBucket { return &TakeBucket{} }
+
+func (*TakeBucket) Take(n int64) (taken int64)           { return n }
+func (*TakeBucket) Put(n int64) (added int64)            { return n }
+func (*TakeBucket) WaitN(key string, n, rate int64) bool { return true }
