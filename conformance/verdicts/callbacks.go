@@ -265,11 +265,17 @@ func (a *adapter) stream(t types.Type) string {
 	return "in"
 }
 
-// idle is a function that does nothing and returns zero values, for a parameter that is a function.
+// idle is a function that does nothing and returns zero values, for a parameter that is a function; or what it gets, if
+// that can be, as of a key it may be the key.
 func (a *adapter) idle(t types.Type) string {
 	sig, ok := t.Underlying().(*types.Signature)
 	if !ok {
 		return ""
+	}
+	if from, to, _ := strings.Cut(plain(sig), " -> "); from == to && sig.Params().Len() == 1 && !sig.Variadic() {
+		a.assume("its %s may return what it gets", types.TypeString(t, a.short))
+		of := types.TypeString(sig.Params().At(0).Type(), a.qualifier)
+		return "func(v " + of + ") " + of + " { return v }"
 	}
 	var params []string
 	for i := range sig.Params().Len() {

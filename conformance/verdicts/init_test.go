@@ -225,6 +225,10 @@ func TestInit_subjects(t *testing.T) {
 			"if err := x.Start(context.Background()); err != nil {", "x.Bounce()",
 		}},
 		{"Credits", []string{"(cfg.Rate.PerSecond(), float64(cfg.Burst))", "return x.CheckCredit(float64(n))"}},
+		{"AnyLimiter", []string{
+			"NewAnyLimiter[int, int](func(v int) int { return v })", "int) bool { return x.AllowN(key, int64(n)) }",
+			"nothing of cfg reaches it",
+		}},
 		{"TextDebouncer", []string{
 			"func(v string) { n, _ := strconv.Atoi(v) fire(n) }", "func(v int) { x.Trigger(strconv.Itoa(v)) }",
 		}},

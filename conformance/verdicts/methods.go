@@ -299,7 +299,7 @@ var narrow = regexp.MustCompile(`^(u?int)(8|16|32)?(?:64)?$`)
 func (a *adapter) guard(o operation, sig *types.Signature) string {
 	for v := range sig.Params().Variables() {
 		condition := a.misfit(v.Type(), "n")
-		if condition != "" && slices.Contains(o.params, count) && !keys.MatchString(v.Name()) && quantity(v) {
+		if condition != "" && slices.Contains(o.params, count) && !a.isNumbered(v) && quantity(v) {
 			returned := map[kind]string{
 				boolean: "return false", failure: `return errors.New("range")`, attempt: "return nil, false",
 				release: `return nil, errors.New("range")`, none: `panic("out of range")`,
@@ -359,7 +359,7 @@ func (a *adapter) number(v *types.Var, left *needs) string {
 	k := kindOf(t)
 	forKey := slices.Contains(*left, key) || a.of != "" || a.keyed() || a.anyKey != "" && a.numbers > 1
 	switch {
-	case k == count && keys.MatchString(v.Name()) && forKey:
+	case k == count && a.isNumbered(v) && forKey:
 		return map[bool]string{true: "key", false: a.anyKey}[left.take(key)]
 	case k == count && !quantity(v):
 		return types.TypeString(t, a.qualifier) + "(0)"
@@ -404,6 +404,13 @@ func work0(t types.Type, body string) string {
 
 // keys are the names of parameters that say for whom something is asked.
 var keys = regexp.MustCompile(`(?i)^(key|k|id)$`)
+
+// isNumbered reports whether a parameter that is a number is a key: by its name, or as any type could be there, where no
+// event has one.
+func (a *adapter) isNumbered(v *types.Var) bool {
+	_, generic := v.Origin().Type().(*types.TypeParam)
+	return keys.MatchString(v.Name()) || generic && (a.c == nil || a.c.made == "")
+}
 
 // isKey reports whether a parameter that is a text says for whom something is asked, and not why.
 func isKey(v *types.Var) bool { return !labels.MatchString(v.Name()) }

@@ -102,7 +102,7 @@ func (d *decision) arguments(a *adapter, sig *types.Signature, numbered bool) (a
 			d.explicit = true
 			args = append(args, "at")
 		case count, perSec:
-			if keys.MatchString(v.Name()) && kindOf(t) == count {
+			if kindOf(t) == count && a.isNumbered(v) {
 				d.keyed = numbered
 				args = append(args, map[bool]string{true: "key", false: "1"}[numbered])
 				continue

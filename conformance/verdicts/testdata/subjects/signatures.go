@@ -131,3 +131,11 @@ type Credits struct{}
 func NewCredits(perSecond, maxBalance float64) *Credits { return nil }
 
 func (*Credits) CheckCredit(cost float64) bool { return true }
+
+// AnyLimiter has keys of any type.
+type AnyLimiter[I any, K comparable] struct{}
+
+// NewAnyLimiter has no limit, if it gets none.
+func NewAnyLimiter[I any, K comparable](keyOf func(I) K, limits ...Level) *AnyLimiter[I, K] { return nil }
+
+func (*AnyLimiter[I, K]) AllowN(input I, n int64) bool { return true }
