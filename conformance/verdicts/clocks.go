@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"go/types"
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -11,6 +12,7 @@ import (
 var (
 	moves = []string{
 		"Advance", "Add", "Increment", "Step", "Run", "Forward", "FastForward", "AdvanceBy", "Move", "Elapse", "Tick",
+		"AddTime",
 	}
 	sets     = []string{"SetTime", "Set", "AdvanceTo", "Update", "TravelTo"}
 	counters = []string{
@@ -87,7 +89,9 @@ func (a *adapter) advanceBody() string {
 				}
 			}
 		}
-		return call
+		if countOf(none, sig.Results()) == 0 { // no channel, and nothing else to work with
+			return call
+		}
 	}
 	for _, name := range sets {
 		if sig := a.signature(name); sig != nil && strings.HasPrefix(plain(sig), "time.Time -> ") &&
@@ -130,13 +134,28 @@ func (a *adapter) fillClock() {
 	}
 	for field, second := range map[string]string{"WithTimeout": "time.Duration", "WithDeadline": "time.Time"} {
 		want := "context.Context," + second + " -> context.Context,context.CancelFunc"
-		if sig := a.signature(field); sig != nil && plain(sig) == want && !sig.Variadic() {
-			a.put(field, instance+"."+field)
+		for _, name := range []string{field, "Context" + field} {
+			if sig := a.signature(name); sig != nil && plain(sig) == want && !sig.Variadic() {
+				a.put(field, instance+"."+name)
+			}
 		}
 	}
+	if sig := a.signature("SleepFor"); sig != nil && strings.HasPrefix(plain(sig), "context.Context,time.Duration -> ") {
+		a.put("Sleep", a.function0("func(d time.Duration) { x.SleepFor(context.Background(), d) }", "", false))
+	}
 	slices.Sort(a.fields)
+	used := map[string]bool{}
+	for _, called := range calledOf.FindAllStringSubmatch(strings.Join(a.fields, "\n"), -1) {
+		used[called[1]] = true
+	}
+	for _, m := range a.left(used) {
+		a.note("not used: %s", m)
+	}
 	a.assume("it moves by %s", advance)
 }
+
+// calledOf are the methods of the instance that a text uses.
+var calledOf = regexp.MustCompile(`\b` + instance + `\.(\w+)`)
 
 // function0 is a function, or the method itself where it is the same.
 func (a *adapter) function0(text, method string, same bool) string {
@@ -233,8 +252,9 @@ func (a *adapter) handle(field, name string, results *types.Tuple) string {
 	stop, reset := member("Stop"), member("Reset")
 	for text, want := range map[string]string{
 		"h.Chan()": " -> <-chan time.Time", "h.C()": " -> <-chan time.Time", "h.C": "<-chan time.Time",
+		"h.Ch()": " -> <-chan time.Time", "*h.Ch()": " -> *<-chan time.Time",
 	} {
-		if member(strings.TrimSuffix(strings.TrimPrefix(text, "h."), "()")) == want {
+		if member(strings.Trim(text[strings.Index(text, ".")+1:], "()")) == want {
 			channel = text
 		}
 	}

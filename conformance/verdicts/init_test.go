@@ -72,6 +72,10 @@ func TestInit_subjects(t *testing.T) {
 			"x.TickAfter", "c, h := x.NewTimer(d)",
 			"NoTimerReset: true", "NoTimerAnswers: true", "ticker{handle{h.C,", "Armed:", "AfterFunc:",
 		}},
+		{"Watch", []string{
+			"x.AddTime(d)", "Tick: x.Tick", "x.SleepFor(context.Background(), d)", "handle{*h.Ch(), ",
+			"WithTimeout: x.ContextWithTimeout", "// not used: Sleepers() int",
+		}},
 		{"Guard", []string{
 			"quotatest.Run(", "Tokens: uint64(cfg.Limit), Window: cfg.Window}", "panic(err)", "!r0.Limited",
 			"int(r0.Remaining)", "r0.RetryAfter", "time.Until(r0.Reset)", "Err: r1", `panic("out of range")`, "Stop:",
@@ -103,6 +107,7 @@ func TestInit_subjects(t *testing.T) {
 			"limitertest.Run(", "say which time.Duration freq it is made with", "// Wait: nothing fits.",
 			"x.Take(int64(1)) == 1", "used: WaitN(",
 		}},
+		{"Manager", []string{"concurrencytest.Run(", "Lock: func(_ int) { x.Wait() }", "x.Done()"}},
 		{"Throttler", []string{"concurrencytest.Run(", "return x.Do()", "x.Done(nil)"}},
 		{"Permits", []string{"concurrencytest.Run(", "return x.AcquireTimeout(cfg.Timeout)", "x.Release()"}},
 		{"Fixed", []string{"concurrencytest.Run(", "x.Take()", "return x.TryTake()", "x.Release()"}},
@@ -305,7 +310,8 @@ func TestInit_subjects(t *testing.T) {
 			continue
 		}
 		text := all[0].source()
-		if err := os.WriteFile(file, text, 0o666); err != nil {
+		own := strings.NewReplacer("handle", "handle"+name, "ticker", "ticker"+name).Replace(string(text))
+		if err := os.WriteFile(file, []byte(own), 0o666); err != nil {
 			t.Fatal(err)
 		}
 		plain := strings.Join(strings.Fields(string(text)), " ")

@@ -93,7 +93,7 @@ var (
 		"TryBorrow",
 	}
 	gives  = []string{"Release", "ReleasePermit", "ReleaseToken", "Return", "ReturnToken", "Give"}
-	begins = []string{"StartContext", "AddWithContext", "Start", "Begin", "Add", "Do", "GetToken", "Get", "Take"}
+	begins = []string{"StartContext", "AddWithContext", "Start", "Begin", "Add", "Do", "GetToken", "Get", "Take", "Wait"}
 	ends   = []string{"Unlock", "Leave", "V", "Done", "End", "Finish", "PutToken", "Free", "GiveBack", "Put"}
 )
 
@@ -141,7 +141,7 @@ var known = []*contract{
 		operations: []operation{
 			{"Take", []kind{context, count}, release, slices.Concat(takes, begins)},
 			{"Do", []kind{context, running}, failure, []string{"Do", "Run", "Execute", "Call"}},
-			{"Acquire", []kind{context, count}, failure, slices.Concat(takes, begins, []string{"Wait"})},
+			{"Acquire", []kind{context, count}, failure, slices.Concat(takes, begins)},
 			{"Lock", []kind{count}, none, slices.Concat(takes, begins)},
 			{"TryAcquire", []kind{count}, boolean, []string{
 				"TryAcquire", "TryAcquirePermit", "TryBorrow", "TryEnter", "TryStart", "TryAdd", "TryLock", "TryGet",

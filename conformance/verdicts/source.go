@@ -8,6 +8,7 @@ import (
 	"go/token"
 	"maps"
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -27,8 +28,9 @@ func (a *adapter) source() []byte {
 	body := a.body()
 	fmt.Fprintf(&b, "package %s\n\nimport (\n", a.pkg.testPackage())
 	isStd := func(p string) bool { return !strings.Contains(strings.SplitN(p, "/", 2)[0], ".") }
+	code := noCode.ReplaceAll(body, nil)
 	paths := slices.DeleteFunc(slices.Sorted(maps.Keys(a.imports)), func(p string) bool {
-		return !bytes.Contains(body, []byte(a.imports[p]+".")) // of what was tried and left
+		return !bytes.Contains(code, []byte(a.imports[p]+".")) // of what was tried and left
 	})
 	for _, p := range paths {
 		if isStd(p) {
@@ -53,6 +55,9 @@ func (a *adapter) source() []byte {
 	}
 	return text
 }
+
+// noCode are comments and texts.
+var noCode = regexp.MustCompile(`//.*|"(\\.|[^"\\])*"`)
 
 // body is what follows the imports.
 func (a *adapter) body() []byte {

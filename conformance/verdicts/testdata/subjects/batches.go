@@ -76,4 +76,5 @@ type AgelessBatcher struct{}
 // NewAgelessBatcher gets what to do, and something of its own.
 func NewAgelessBatcher(size int, room chan int, handle func([]int)) *AgelessBatcher { return nil }
 
-func (b *AgelessBatcher) Add(v int) {}
+func (b *AgelessBatcher) Add(v int)                                                {}
+func (b *AgelessBatcher) Put(ctx context.Context, key string, f func([]int)) error { return nil }

@@ -136,6 +136,8 @@ func (*Credits) CheckCredit(cost float64) bool { return true }
 type AnyLimiter[I any, K comparable] struct{}
 
 // NewAnyLimiter has no limit, if it gets none.
-func NewAnyLimiter[I any, K comparable](keyOf func(I) K, limits ...Level) *AnyLimiter[I, K] { return nil }
+func NewAnyLimiter[I any, K comparable](keyOf func(I) K, limits ...Level) *AnyLimiter[I, K] {
+	return nil
+}
 
 func (*AnyLimiter[I, K]) AllowN(input I, n int64) bool { return true }

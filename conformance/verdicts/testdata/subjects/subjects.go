@@ -32,6 +32,29 @@ type Ticker struct{ C <-chan time.Time }
 func (t *Ticker) Stop()                 {}
 func (t *Ticker) Reset(d time.Duration) {}
 
+// Watch has other names, and a Tick that moves nothing.
+type Watch struct{}
+
+// NewWatch wants an instant.
+func NewWatch(start time.Time) *Watch { return &Watch{} }
+
+func (*Watch) Now() time.Time                                     { return time.Time{} }
+func (*Watch) Tick(d time.Duration) <-chan time.Time              { return nil }
+func (*Watch) AddTime(d time.Duration) (woken int)                { return 0 }
+func (*Watch) SleepFor(ctx context.Context, d time.Duration) bool { return true }
+func (*Watch) NewTimer(d time.Duration) Hand                      { return nil }
+func (*Watch) Sleepers() int                                      { return 0 }
+
+func (*Watch) ContextWithTimeout(ctx context.Context, d time.Duration) (context.Context, context.CancelFunc) {
+	return ctx, func() {}
+}
+
+// Hand is a timer of a Watch.
+type Hand interface {
+	Ch() *<-chan time.Time
+	Stop() bool
+}
+
 // Guard answers with what is left, as a struct.
 type Guard struct{}
 
