@@ -108,6 +108,13 @@ func TestInit_subjects(t *testing.T) {
 			"x.Take(int64(1)) == 1", "used: WaitN(",
 		}},
 		{"Manager", []string{"concurrencytest.Run(", "Lock: func(_ int) { x.Wait() }", "x.Done()"}},
+		{"concurrencytest Executor", []string{
+			"done := make(chan struct{}) err := func() error { _, r := x.Execute(func() { defer close(done); run() }); return r }()",
+			"if err == nil { <-done } return err",
+		}},
+		{"concurrencytest Launcher", []string{
+			"thrown = recover(); close(done) }(); run() }) { return errors.New", "panic(thrown) } return err",
+		}},
 		{"Throttler", []string{"concurrencytest.Run(", "return x.Do()", "x.Done(nil)"}},
 		{"Permits", []string{"concurrencytest.Run(", "return x.AcquireTimeout(cfg.Timeout)", "x.Release()"}},
 		{"Fixed", []string{"concurrencytest.Run(", "x.Take()", "return x.TryTake()", "x.Release()"}},

@@ -249,9 +249,21 @@ func (a *adapter) call(o operation, sig *types.Signature, fn string, waits bool)
 		body = "if n != 1 {\npanic(\"one at a time\")\n}\n" + body
 	case same && fits(o, sig):
 		return fn
+	case strings.Contains(body, "close(done)"): // it may return before the function has
+		body = "done := make(chan struct{})\nerr := func() error { " + body + " }()\nif err == nil {\n<-done\n}\nreturn err"
+		if apart.MatchString(a.comment(strings.TrimPrefix(fn, instance+"."))) { // where a panic would end the process
+			body = onCaller.Replace(body)
+		}
 	}
 	return fmt.Sprintf("func(%s)%s { %s%s }", strings.Join(have, ", "), a.returns(o), a.guard(o, sig), body)
 }
+
+// apart are words of comments on what runs a function on another goroutine; onCaller panics on that of the caller.
+var (
+	apart    = regexp.MustCompile(`(?i)\bgo ?routine|background|asynchron|\bspawn|\bqueue`)
+	onCaller = strings.NewReplacer("defer close(done); ", "defer func() { thrown = recover(); close(done) }(); ",
+		"done := ", "var thrown any\ndone := ", "<-done\n}", "<-done\n}\nif thrown != nil {\npanic(thrown)\n}")
+)
 
 // textOf is the parameter that carries the number of an event as a text, nil if there is none: the last that is no key.
 func (a *adapter) textOf(sig *types.Signature) (text *types.Var) {
@@ -346,7 +358,7 @@ func (a *adapter) argument(v *types.Var, left *needs) string {
 	case k == ident:
 		return a.keyText(v, isKey(v) && left.take(key))
 	case isWork(t) && left.take(running):
-		return work0(t, "run()")
+		return work0(t, "defer close(done); run()")
 	case isWork(t) && a.c.made != "" && a.builder == "" && left.take(payload):
 		return work0(t, a.c.made+"(v)")
 	}

@@ -88,3 +88,20 @@ func NewManager(goroutines int) *Manager { return &Manager{} }
 func (*Manager) Wait()        {}
 func (*Manager) Done()        {}
 func (*Manager) WaitAllDone() {}
+
+// Executor may begin a job and return, or wait for it.
+type Executor struct{}
+
+// NewExecutor runs so many at once.
+func NewExecutor(limit int) *Executor { return &Executor{} }
+
+func (*Executor) Execute(job func()) (int, error) { return 0, nil }
+
+// Launcher begins jobs.
+type Launcher struct{}
+
+// NewLauncher runs so many at once.
+func NewLauncher(limit int) *Launcher { return &Launcher{} }
+
+// Do waits for its turn, begins a goroutine for the job and returns whether it did.
+func (*Launcher) Do(job func()) bool { return true }
