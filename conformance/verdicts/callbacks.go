@@ -44,8 +44,8 @@ func (a *adapter) callback(t types.Type) string {
 	return fmt.Sprintf("func(%s) { %s }", strings.Join(params, ", "), body)
 }
 
-// builds sets the callback by the only method that takes one and returns what it is called on, where some event needs no
-// function.
+// builds sets the callback by the only method that takes one and returns what it is called on, where some event needs
+// no function.
 func (a *adapter) builds() {
 	event := func(name string) bool {
 		sig := a.signature(name)

@@ -140,7 +140,8 @@ func (a *adapter) fillClock() {
 			}
 		}
 	}
-	if sig := a.signature("SleepFor"); sig != nil && strings.HasPrefix(plain(sig), "context.Context,time.Duration -> ") {
+	sleep := a.signature("SleepFor")
+	if sleep != nil && slices.Equal(kindsOf(sleep.Params()), []kind{context, duration}) {
 		a.put("Sleep", a.function0("func(d time.Duration) { x.SleepFor(context.Background(), d) }", "", false))
 	}
 	slices.Sort(a.fields)

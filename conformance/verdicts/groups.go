@@ -35,9 +35,10 @@ func (a *adapter) group() string {
 func (a *adapter) pairs() bool {
 	begin := slices.ContainsFunc(slices.Concat(takes, begins), func(name string) bool {
 		sig := a.signature(name)
-		return sig != nil && !sig.Variadic() && countOf(count, sig.Results()) == 0 && !slices.ContainsFunc(kindsOf(sig.Params()), func(k kind) bool {
-			return k != context && k != count && k != duration && k != ending
-		})
+		return sig != nil && !sig.Variadic() && countOf(count, sig.Results()) == 0 &&
+			!slices.ContainsFunc(kindsOf(sig.Params()), func(k kind) bool {
+				return k != context && k != count && k != duration && k != ending
+			})
 	})
 	end := slices.ContainsFunc(slices.Concat(gives, ends), func(name string) bool {
 		sig := a.signature(name)

@@ -109,7 +109,8 @@ func TestInit_subjects(t *testing.T) {
 		}},
 		{"Manager", []string{"concurrencytest.Run(", "Lock: func(_ int) { x.Wait() }", "x.Done()"}},
 		{"concurrencytest Executor", []string{
-			"done := make(chan struct{}) err := func() error { _, r := x.Execute(func() { defer close(done); run() }); return r }()",
+			"done := make(chan struct{}) err := func() error { ",
+			"_, r := x.Execute(func() { defer close(done); run() }); return r }()",
 			"if err == nil { <-done } return err",
 		}},
 		{"concurrencytest Launcher", []string{
@@ -251,7 +252,8 @@ func TestInit_subjects(t *testing.T) {
 			"n, _ := strconv.Atoi(string(item)) all = append(all, n)", "x.Add(subjects.Topic(strconv.Itoa(v)))",
 		}},
 		{"ChainDebouncer", []string{
-			"NewChainDebouncer(cfg.Wait) x = x.WithFunc(func() { fire(0) })", "func(_ int) { x.SendSignal() }", "used: Do(",
+			"NewChainDebouncer(cfg.Wait) x = x.WithFunc(func() { fire(0) })",
+			"func(_ int) { x.SendSignal() }", "used: Do(",
 		}},
 		{"LonelyDebouncer", []string{`t.Skip("not complete: say how it calls fire")`}},
 		{"MailDebouncer", []string{
@@ -261,7 +263,8 @@ func TestInit_subjects(t *testing.T) {
 			"func(_ string, v ...int64) { fire(int(v[0])) }", "x.Trigger(strconv.Itoa(key), int64(v))",
 		}},
 		{"Shares", []string{
-			"quotatest.FixedWindow", "TakeKey: func(key, n int)", "r0 := x.Take(strconv.Itoa(key))", `r0 := x.Peek("1")`,
+			"quotatest.FixedWindow",
+			"TakeKey: func(key, n int)", "r0 := x.Take(strconv.Itoa(key))", `r0 := x.Peek("1")`,
 			"ResetAfter: r0.ResetAt.Sub(env.Clock.Now()),",
 		}},
 		{"Turns", []string{

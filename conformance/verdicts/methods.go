@@ -250,7 +250,8 @@ func (a *adapter) call(o operation, sig *types.Signature, fn string, waits bool)
 	case same && fits(o, sig):
 		return fn
 	case strings.Contains(body, "close(done)"): // it may return before the function has
-		body = "done := make(chan struct{})\nerr := func() error { " + body + " }()\nif err == nil {\n<-done\n}\nreturn err"
+		body = "done := make(chan struct{})\nerr := func() error { " + body + " }()\n" +
+			"if err == nil {\n<-done\n}\nreturn err"
 		if apart.MatchString(a.comment(strings.TrimPrefix(fn, instance+"."))) { // where a panic would end the process
 			body = onCaller.Replace(body)
 		}
@@ -417,8 +418,8 @@ func work0(t types.Type, body string) string {
 // keys are the names of parameters that say for whom something is asked.
 var keys = regexp.MustCompile(`(?i)^(key|k|id)$`)
 
-// isNumbered reports whether a parameter that is a number is a key: by its name, or as any type could be there, where no
-// event has one.
+// isNumbered reports whether a parameter that is a number is a key: by its name, or as any type could be there where
+// there are no events.
 func (a *adapter) isNumbered(v *types.Var) bool {
 	_, generic := v.Origin().Type().(*types.TypeParam)
 	return keys.MatchString(v.Name()) || generic && (a.c == nil || a.c.made == "")

@@ -93,8 +93,10 @@ var (
 		"TryBorrow",
 	}
 	gives  = []string{"Release", "ReleasePermit", "ReleaseToken", "Return", "ReturnToken", "Give"}
-	begins = []string{"StartContext", "AddWithContext", "Start", "Begin", "Add", "Do", "GetToken", "Get", "Take", "Wait"}
-	ends   = []string{"Unlock", "Leave", "V", "Done", "End", "Finish", "PutToken", "Free", "GiveBack", "Put"}
+	begins = []string{
+		"StartContext", "AddWithContext", "Start", "Begin", "Add", "Do", "GetToken", "Get", "Take", "Wait",
+	}
+	ends = []string{"Unlock", "Leave", "V", "Done", "End", "Finish", "PutToken", "Free", "GiveBack", "Put"}
 )
 
 var longest = regexp.MustCompile(`(?i)^(with)?max(imum)?_?(wait|delay|duration|time)$|^\w+max$`)

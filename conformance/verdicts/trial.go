@@ -49,7 +49,7 @@ func (t *trial) run(stderr io.Writer) error {
 		}
 		t.broke = append(t.broke, inOne(broken)+map[bool]string{true: " and leaves a decision open"}[open > 0])
 		own := slices.DeleteFunc(slices.Clone(broken), func(rule string) bool { return strings.HasPrefix(rule, "X-") })
-		if weight := (len(own)+open)<<16 + len(broken) + open; fewest < 0 || weight < fewest { // its own laws count first
+		if weight := (len(own)+open)<<16 + len(broken) + open; fewest < 0 || weight < fewest { // its own count first
 			fewest, t.taken, best = weight, i, j
 		}
 		t.guessed = len(own) > 0 && t.guessed

@@ -62,7 +62,8 @@ func TestInit_tries(t *testing.T) {
 	})
 	t.Run("an open decision counts as a broken rule", func(t *testing.T) {
 		out.Reset()
-		if code := run([]string{"init", "-html", "late.html", "-o", "late_test.go", ".NewLate"}, &out, &failed); code != 0 {
+		args := []string{"init", "-html", "late.html", "-o", "late_test.go", ".NewLate"}
+		if code := run(args, &out, &failed); code != 0 {
 			t.Fatalf("init ends with %d: %s", code, &failed)
 		}
 		if test := read(t, dir, "late_test.go"); !strings.Contains(test, "quotatest.SlidingLog,") {
