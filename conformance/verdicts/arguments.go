@@ -129,7 +129,10 @@ func (a *adapter) giver(sig *types.Signature) *giver {
 				"If one does, New is\n// period := cfg.Rate.Interval()", spans[0]))
 			a.assume("all tokens of its burst come again in each %s: if one does, see the comment in New", spans[0])
 		}
-		a.lines = append(a.lines, "period, ok := cfg.Rate.Period(cfg.Burst)\nif !ok {\npanic(\"no such period\")\n}")
+		a.lines = append(a.lines, "period, ok := cfg.Rate.Period(cfg.Burst)\nif cfg.Burst == 0 {\n"+
+			"period, ok = time.Second, true // 0 come in any period\n}\n"+
+			"if !ok {\npanic(\"no such period\")\n}")
+		a.use("time", "time")
 	default:
 		g.counts = append([]string{"cfg.Rate.Events"}, g.counts...)
 	}

@@ -231,7 +231,10 @@ func TestInit_subjects(t *testing.T) {
 			"if n < 0 { panic(",
 		}},
 		{"Refilled", []string{"NewRefilled(cfg.Rate.Interval(), cfg.Burst)"}},
-		{"limitertest Unsaid", []string{"// ASSUMED: all tokens of the burst come again in each t.", "// period :="}},
+		{"limitertest Unsaid", []string{
+			"// ASSUMED: all tokens of the burst come again in each t.", "// period :=",
+			"if cfg.Burst == 0 { period, ok = time.Second, true ",
+		}},
 		{"StartDebouncer", []string{
 			"cfg.Wait, cmp.Or(cfg.MaxWait, max(cfg.Wait, 1_000_000*time.Hour)), func() { fire(0) }, stop)",
 			"func() { close(stop) }",
