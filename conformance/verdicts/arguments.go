@@ -52,8 +52,9 @@ func isBurst(name string) bool { return strings.Contains(strings.ToLower(name), 
 type giver struct {
 	a                        *adapter
 	durations, counts, rates []string
-	timeless                 bool // no period is among the parameters
-	needed                   bool // they are no fields or options, which may be left out
+	timeless                 bool     // no period is among the parameters
+	needed                   bool     // they are no fields or options, which may be left out
+	burst                    []string // where a parameter is named so
 }
 
 // Names of parameters.
@@ -67,7 +68,7 @@ var (
 	periods   = regexp.MustCompile(`(?i)\b(window|period)\b`)
 	intervals = regexp.MustCompile(`(?i)every|fill|^interval|per_?token|^l(imit)?$`)
 	ticks     = regexp.MustCompile(`(?i)freq|tick|granular|resolution|precision`) // no part of a configuration
-	wholes    = regexp.MustCompile(`(?i)window|period|^per$|duration|size|frame|span`)
+	wholes    = regexp.MustCompile(`(?i)window|period|^per$|duration|size|frame|span|unit$`)
 	perSecond = regexp.MustCompile(`(?i)^(rate|limit|ratelimit|ratepersec(ond)?|persecond|[rqt]ps)$`)
 )
 
@@ -82,7 +83,7 @@ type wellKnown struct {
 var wellNamed = []wellKnown{
 	{duration, regexp.MustCompile(`(?i)ttl|expir|idle|clean|sweep|purge`), "time.Hour"},
 	{count, regexp.MustCompile(`(?i)bytes|memory`), "1 << 30"},
-	{count, regexp.MustCompile(`(?i)^(room|shards|max_?keys)$`), "1024"},
+	{count, regexp.MustCompile(`(?i)^(room|shards|max_?keys|num_?buckets)$`), "1024"},
 	{ident, regexp.MustCompile(``), `"key"`},
 }
 
@@ -114,6 +115,8 @@ func (a *adapter) giver(sig *types.Signature) *giver {
 		a.use("time", "time")
 	case a.kind == "GCRA" && rated:
 		g.take("cfg.Limit")
+	case a.c.pkg == "limitertest" && rated && slices.ContainsFunc(spans, wholes.MatchString): // so many in each
+		g.rates = []string{"float64(cfg.Rate.Events)"}
 	case a.c.pkg != "limitertest" || rated:
 	case sig == a.sig && len(spans) == 1 && !a.given(count), // and no burst
 		single && (slices.ContainsFunc(numbers, bursts.MatchString) || a.isInterval(spans[0])):
@@ -135,6 +138,9 @@ func (a *adapter) giver(sig *types.Signature) *giver {
 		a.use("time", "time")
 	default:
 		g.counts = append([]string{"cfg.Rate.Events"}, g.counts...)
+	}
+	if slices.ContainsFunc(numbers, isBurst) && g.take("cfg.Burst") {
+		g.burst = []string{"cfg.Burst"}
 	}
 	return g
 }
@@ -205,12 +211,12 @@ func (a *adapter) isBound(name string) bool {
 
 // left is what there is of a kind.
 func (g *giver) left(k kind) []string {
-	return map[kind][]string{duration: g.durations, count: g.counts, perSec: g.rates}[k]
+	return map[kind][]string{duration: g.durations, count: slices.Concat(g.burst, g.counts), perSec: g.rates}[k]
 }
 
 // take takes a number, wherever it stands, and reports whether it was left.
 func (g *giver) take(expr string) bool {
-	for _, list := range []*[]string{&g.counts, &g.durations} {
+	for _, list := range []*[]string{&g.burst, &g.counts, &g.durations} {
 		if i := slices.Index(*list, expr); i >= 0 {
 			*list = slices.Concat((*list)[:i], (*list)[i+1:])
 			return true
@@ -258,6 +264,9 @@ func (g *giver) simple(name string, t types.Type) string {
 		if !isBurst(name) || !g.take(expr) {
 			expr = next(&g.counts, "1")
 		}
+		if expr == "1" {
+			g.a.assume("%s may be 1", name)
+		}
 		if condition := g.a.misfit(t, expr); condition != "" && strings.HasPrefix(expr, "cfg.") {
 			g.a.refuse(condition, "out of range")
 		}
@@ -266,7 +275,10 @@ func (g *giver) simple(name string, t types.Type) string {
 		if bursts.MatchString(name) {
 			return g.a.fraction(t, next(&g.counts, "1"))
 		}
-		return g.a.converted(t, next(&g.rates, "1"))
+		if len(g.rates) == 0 {
+			return ""
+		}
+		return g.a.converted(t, next(&g.rates, ""))
 	case context:
 		return g.a.use("context", "context") + ".Background()"
 	case ending:
@@ -394,6 +406,14 @@ func kindsOf(t *types.Tuple) []kind {
 // countOf is how many parameters or results are of a kind.
 func countOf(k kind, t *types.Tuple) int {
 	return len(slices.DeleteFunc(kindsOf(t), func(other kind) bool { return other != k }))
+}
+
+// kindAs is the kind of a parameter: bytes whose name is that of a key are a text.
+func kindAs(v *types.Var) kind {
+	if keys.MatchString(v.Name()) && types.TypeString(v.Type(), nil) == "[]byte" {
+		return ident
+	}
+	return kindOf(v.Type())
 }
 
 // kindOf says what a type is to an adapter.

@@ -245,6 +245,10 @@ func TestInit_subjects(t *testing.T) {
 			"NewAnyLimiter[int, int](func(v int) int { return v })", "int) bool { return x.AllowN(key, int64(n)) }",
 			"nothing of cfg reaches it",
 		}},
+		{"HashBucket", []string{
+			"(uint(1024), uint(1), uint8(cfg.Burst), float64(cfg.Rate.Events), cfg.Rate.Per)",
+			`x.TakeTokens([]byte("1"), uint8(n))`,
+		}},
 		{"TextDebouncer", []string{
 			"func(v string) { n, _ := strconv.Atoi(v) fire(n) }", "func(v int) { x.Trigger(strconv.Itoa(v)) }",
 		}},

@@ -45,6 +45,9 @@ func (a *adapter) fill() {
 			a.fields = append(a.fields, fmt.Sprintf("// %s: nothing fits.", o.field))
 		}
 	}
+	if a.shared() {
+		a.assume("two keys may have the same of its buckets: one key is tried")
+	}
 	for _, name := range requests {
 		a.assume("%s is how it is asked, and it counts what it lets through", name)
 	}
@@ -338,8 +341,7 @@ var defaults = map[kind]string{failure: "nil", ending: "nil"}
 
 // argument is what a parameter gets, "" if that cannot be told.
 func (a *adapter) argument(v *types.Var, left *needs) string {
-	t := v.Type()
-	k := kindOf(t)
+	t, k := v.Type(), kindAs(v)
 	for _, x := range taken {
 		if x.have == k && left.take(x.need) {
 			return x.expr
@@ -357,7 +359,7 @@ func (a *adapter) argument(v *types.Var, left *needs) string {
 	case k == ident && a.keyed() && a.anyKey == "" && !slices.Contains(*left, key): // of all keys
 		return ""
 	case k == ident:
-		return a.keyText(v, isKey(v) && left.take(key))
+		return a.keyText(v, !a.shared() && isKey(v) && left.take(key))
 	case isWork(t) && left.take(running):
 		return work0(t, "defer close(done); run()")
 	case isWork(t) && a.c.made != "" && a.builder == "" && left.take(payload):
@@ -436,8 +438,15 @@ func (a *adapter) keyText(v *types.Var, numbered bool) string {
 		a.use("strconv", "strconv")
 		return a.converted(v.Type(), "strconv.Itoa(key)")
 	}
-	return `"1"`
+	return a.converted(v.Type(), `"1"`)
 }
+
+// shared reports whether keys have a fixed number of buckets, so that two may have the same: then one key is tried.
+func (a *adapter) shared() bool {
+	return slices.ContainsFunc(a.parameters(), func(v *types.Var) bool { return hashed.MatchString(v.Name()) })
+}
+
+var hashed = regexp.MustCompile(`(?i)^num_?buckets$`)
 
 // quantity reports whether a whole number says how many, and is no level, mode or the like with a type of its own.
 func quantity(v *types.Var) bool {

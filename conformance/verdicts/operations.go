@@ -76,12 +76,12 @@ var (
 
 	allowsN = []string{
 		"AllowN", "Allow", "TakeMaxDuration", "TryAcquirePermits", "TryTake", "TryToFulfill", "TryConsume", "Take",
-		"ShouldAllow", "CheckCredit",
+		"ShouldAllow", "CheckCredit", "TakeTokens",
 	}
 	allows = []string{
 		"Allow", "TryAccept", "TryAcquire", "TryAcquirePermit", "Take", "TakeAvailable", "LimitReached", "Limited",
 		"Limit", "RateLimit", "Exceeded", "Throttled", "IsLimited", "IsThrottled", "Blocked", "IsBlocked", "Deny",
-		"Check",
+		"Check", "TakeToken",
 	}
 
 	// takes and gives are how a slot is taken and given back. So are begins and ends, where the constructor

@@ -91,7 +91,7 @@ func (d *decision) arguments(a *adapter, sig *types.Signature, numbered bool) (a
 		}
 		v := sig.Params().At(i)
 		t := v.Type()
-		switch kindOf(t) {
+		switch kindAs(v) {
 		case context:
 			args = append(args, "context.Background()")
 		case ident:

@@ -141,3 +141,13 @@ func NewAnyLimiter[I any, K comparable](keyOf func(I) K, limits ...Level) *AnyLi
 }
 
 func (*AnyLimiter[I, K]) AllowN(input I, n int64) bool { return true }
+
+// HashBucket has so many buckets for its keys.
+type HashBucket struct{}
+
+// NewHashBucket wants a rate in a unit.
+func NewHashBucket(numBuckets, spare uint, burst uint8, rate float64, rateUnit time.Duration) *HashBucket {
+	return nil
+}
+
+func (*HashBucket) TakeTokens(id []byte, n uint8) bool { return true }
