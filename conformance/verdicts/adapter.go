@@ -85,7 +85,7 @@ func newAdapters(pkg *loaded, name, asked string) ([]*adapter, error) {
 			complete = append(complete, b)
 		}
 	}
-	if first := all[0]; len(complete) == 0 && asked == "" && first.wireless {
+	if first := all[0]; len(complete) == 0 && asked == "" && first.wireless && len(first.asked) == 0 {
 		for _, pkg := range slices.Concat(a.byNames(), a.byOperations()) {
 			if b := a.best(a.choices(pkg)[0]); b.complete() {
 				b.assume("it is no %s, as it has no operation of one", strings.TrimSuffix(first.c.pkg, "test"))

@@ -15,6 +15,7 @@ var (
 	denial   = regexp.MustCompile(`(?i)exceed|limited|reached|den(y|ied)|reject|throttled|block|too many|over the`)
 	approval = regexp.MustCompile(`(?i)allow|grant|accept|permit|within|below|under|(may|can) (pass|proceed|go|run)`)
 	negation = regexp.MustCompile(`(?i)\b(not|no|never|without|cannot|un\w+ed)\b|n't\b`)
+	waiting  = regexp.MustCompile(`(?i)\b(block|wait|sleep)`)
 	slashes  = regexp.MustCompile(`\s*//[ \t]*`)
 )
 
@@ -31,6 +32,17 @@ func (a *adapter) denies(method, result string) (denied, told bool) {
 		return denial.MatchString(found[1]) != negation.MatchString(found[1]), true
 	}
 	return denied, told
+}
+
+// isPatient reports whether the comment on a method that returns only an error tells that it waits for its token, or
+// that it does not, as is asked for.
+func (a *adapter) isPatient(method string, waits bool) bool {
+	said := a.comment(method)
+	if !waiting.MatchString(said) && !denial.MatchString(said) {
+		a.ask("say whether " + method + " waits for its token, as Wait does, or refuses, as Allow does")
+		return false
+	}
+	return waits == (waiting.MatchString(said) && !negation.MatchString(said))
 }
 
 // comment is what is said of a method of the subject, in one line.

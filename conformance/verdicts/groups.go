@@ -42,7 +42,7 @@ func (a *adapter) pairs() bool {
 	})
 	end := slices.ContainsFunc(slices.Concat(gives, ends), func(name string) bool {
 		sig := a.signature(name)
-		return sig != nil && !sig.Variadic() && countOf(ending, sig.Results()) == 0 &&
+		return sig != nil && !sig.Variadic() && countOf(ending, sig.Results())+countOf(count, sig.Results()) == 0 &&
 			!slices.ContainsFunc(kindsOf(sig.Params()), func(k kind) bool { return k != count && k != failure })
 	})
 	return begin && end && !a.given(perSec)

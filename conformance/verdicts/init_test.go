@@ -104,7 +104,7 @@ func TestInit_subjects(t *testing.T) {
 		}},
 		{"RateLimit", []string{"concurrencytest.Run(", "if x.GetToken(ctx.Done()) {", "x.PutToken()"}},
 		{"TakeBucket", []string{
-			"limitertest.Run(", "say which time.Duration freq it is made with", "// Wait: nothing fits.",
+			"limitertest.Run(", "say which time.Duration freq it is made with", "{ x.Wait(int64(n)) }", "// set AllowN if x.Take takes",
 			"x.Take(int64(1)) == 1", "used: WaitN(",
 		}},
 		{"Manager", []string{"concurrencytest.Run(", "Lock: func(_ int) { x.Wait() }", "x.Done()"}},
@@ -115,6 +115,9 @@ func TestInit_subjects(t *testing.T) {
 		}},
 		{"concurrencytest Launcher", []string{
 			"thrown = recover(); close(done) }(); run() }) { return errors.New", "panic(thrown) } return err",
+		}},
+		{"Many", []string{
+			"Lock: x.AcquireMany", "Release: x.ReleaseMany", "// Traits: left out",
 		}},
 		{"Throttler", []string{"concurrencytest.Run(", "return x.Do()", "x.Done(nil)"}},
 		{"Permits", []string{"concurrencytest.Run(", "return x.AcquireTimeout(cfg.Timeout)", "x.Release()"}},
@@ -249,6 +252,11 @@ func TestInit_subjects(t *testing.T) {
 			"(uint(1024), uint(1), uint8(cfg.Burst), float64(cfg.Rate.Events), cfg.Rate.Per)",
 			`x.TakeTokens([]byte("1"), uint8(n))`,
 		}},
+		{"VagueLimiter", []string{
+			"limitertest.Run(", "{MaxCount: uint(cfg.Burst), Duration: period}", "say whether Take waits for its token",
+			"// Wait: nothing fits.", "// Allow: nothing fits.", "Stop: func() { x.Kill() }",
+		}},
+		{"BlockLimiter", []string{"// Allow: nothing fits.", "x.Take() },"}},
 		{"TextDebouncer", []string{
 			"func(v string) { n, _ := strconv.Atoi(v) fire(n) }", "func(v int) { x.Trigger(strconv.Itoa(v)) }",
 		}},

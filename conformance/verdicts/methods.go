@@ -221,9 +221,6 @@ func (a *adapter) call(o operation, sig *types.Signature, fn string, waits bool)
 		args = append(args, arg)
 	}
 	single := slices.Contains(left, count) && a.c.pkg == "limitertest"
-	if slices.Contains(left, count) && a.c.pkg == "concurrencytest" && slices.Contains(a.c.must, o.field) {
-		a.declare("OneAtATime", "true")
-	}
 	for _, k := range o.params {
 		name := paramNames[k]
 		if slices.Contains(left, k) { // the method knows nothing of it
@@ -243,6 +240,9 @@ func (a *adapter) call(o operation, sig *types.Signature, fn string, waits bool)
 	}
 	if body != "" {
 		a.dropped(o, left, fn)
+		if slices.Contains(left, count) && a.c.pkg == "concurrencytest" && slices.Contains(a.c.must, o.field) {
+			a.declare("OneAtATime", "true")
+		}
 	}
 	switch {
 	case body == "":

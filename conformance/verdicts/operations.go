@@ -65,7 +65,7 @@ var (
 		"Call", "Trigger", "Add", "Debounce", "Throttle", "Do", "DoOrDiscard", "Push", "Run", "Send", "Put", "Submit",
 		"Bounce", "Poke", "Touch", "Notify", "Signal", "SendSignal",
 	}
-	stops = []string{"Stop", "Shutdown", "Close"}
+	stops = []string{"Stop", "Kill", "Shutdown", "Close"}
 
 	// puts are how batches get their items. Behind "go" are names of methods that wait for the batch.
 	puts = []string{
@@ -81,18 +81,18 @@ var (
 	allows = []string{
 		"Allow", "TryAccept", "TryAcquire", "TryAcquirePermit", "Take", "TakeAvailable", "LimitReached", "Limited",
 		"Limit", "RateLimit", "Exceeded", "Throttled", "IsLimited", "IsThrottled", "Blocked", "IsBlocked", "Deny",
-		"Check", "TakeToken",
+		"Check", "TakeToken", "Add",
 	}
 
 	// takes and gives are how a slot is taken and given back. So are begins and ends, where the constructor
 	// gets a number: on their own they may be anything's.
 	takes = []string{
-		"AcquireContext", "AcquireCtx", "AcquireWithContext", "TakeWithContext", "Acquire", "AcquirePermit",
-		"AcquireToken",
+		"AcquireContext", "AcquireCtx", "AcquireWithContext", "TakeWithContext", "AcquireMany", "Acquire",
+		"AcquirePermit", "AcquireToken",
 		"AcquireTimeout", "AcquireWithTimeout", "TryAcquireTimeout", "Borrow", "Enter", "Lock", "P", "TryAcquire",
 		"TryBorrow",
 	}
-	gives  = []string{"Release", "ReleasePermit", "ReleaseToken", "Return", "ReturnToken", "Give"}
+	gives  = []string{"ReleaseMany", "Release", "ReleasePermit", "ReleaseToken", "Return", "ReturnToken", "Give"}
 	begins = []string{
 		"StartContext", "AddWithContext", "Start", "Begin", "Add", "Do", "GetToken", "Get", "Take", "Wait",
 	}
@@ -187,8 +187,8 @@ var known = []*contract{
 			{"Reset", nil, none, []string{"Reset"}},
 			{"Flush", nil, none, []string{"Flush", "FlushNow", "EmitNow"}},
 			{"Drop", nil, none, []string{"Drop", "Discard"}},
-			{"Stop", nil, none, stops[:1]},
-			{"Close", nil, none, stops[1:]},
+			{"Stop", nil, none, stops[:2]},
+			{"Close", nil, none, stops[2:]},
 		},
 	},
 	{
@@ -204,8 +204,8 @@ var known = []*contract{
 			}},
 			{"Take", nil, boolean, []string{"Take", "Wait"}},
 			{"Cancel", []kind{payload}, boolean, []string{"Cancel"}},
-			{"Close", nil, none, stops[1:]},
-			{"Stop", nil, none, stops[:1]},
+			{"Close", nil, none, stops[2:]},
+			{"Stop", nil, none, stops[:2]},
 		},
 	},
 	{

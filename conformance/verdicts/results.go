@@ -51,6 +51,10 @@ func (a *adapter) result(o operation, sig *types.Signature, fn, call string) (bo
 		}
 		not = map[bool]string{true: "!"}[denied]
 	}
+	if fn == instance+".Take" && slices.Equal(kinds, []kind{failure}) && a.c.pkg == "limitertest" &&
+		!slices.Contains(kindsOf(sig.Params()), context) && !a.isPatient("Take", o.field == "Wait") {
+		return "", false
+	}
 	switch {
 	case o.result == none && o.field == "Resize" && len(kinds) == 0:
 		return "if n == 0 {\npanic(\"it may mean something else\")\n}\n" + call, false
@@ -67,7 +71,7 @@ func (a *adapter) result(o operation, sig *types.Signature, fn, call string) (bo
 	case o.result == booking:
 		return a.booked(o, sig, call), false
 	case at < 0:
-		return a.conversion(o, sig, call), false
+		return a.conversion(o, sig, fn, call), false
 	case len(kinds) > 1:
 		vars := slices.Repeat([]string{"_"}, len(kinds))
 		vars[at] = "r"
@@ -81,13 +85,16 @@ func (a *adapter) result(o operation, sig *types.Signature, fn, call string) (bo
 }
 
 // conversion is the body where a method does not return what an operation does, "" if there is none.
-func (a *adapter) conversion(o operation, sig *types.Signature, call string) string {
+func (a *adapter) conversion(o operation, sig *types.Signature, fn, call string) string {
 	kinds := kindsOf(sig.Results())
 	if part := granted(sig); o.result == boolean && part != "" {
 		return answered(kinds, part, call)
 	}
 	for _, c := range conversions {
 		if (c.field == o.field || c.field == "") && c.want == o.result && slices.Equal(c.have, kinds) {
+			if c.want == boolean && slices.Equal(c.have, []kind{count}) && !a.set["AllowN"] {
+				a.ask("set AllowN if " + fn + " takes all or nothing")
+			}
 			return fmt.Sprintf(c.body, call)
 		}
 	}

@@ -151,3 +151,28 @@ func NewHashBucket(numBuckets, spare uint, burst uint8, rate float64, rateUnit t
 }
 
 func (*HashBucket) TakeTokens(id []byte, n uint8) bool { return true }
+
+// VagueLimiter has a Take that may wait.
+type VagueLimiter struct{}
+
+// NewVagueLimiter is configured.
+func NewVagueLimiter(c VagueConfig) *VagueLimiter { return nil }
+
+// VagueConfig is its configuration.
+type VagueConfig struct {
+	MaxCount uint
+	Duration time.Duration
+}
+
+// Take takes a token.
+func (*VagueLimiter) Take(key string) error { return nil }
+func (*VagueLimiter) Kill() error           { return nil }
+
+// BlockLimiter has a Take that waits.
+type BlockLimiter struct{}
+
+// NewBlockLimiter grants so many in a period.
+func NewBlockLimiter(limit int, period time.Duration) *BlockLimiter { return nil }
+
+// Take blocks until there is a token.
+func (*BlockLimiter) Take() error { return nil }

@@ -75,6 +75,7 @@ type TakeBucket struct{}
 // NewTakeBucket is filled now and then.
 func NewTakeBucket(capacity int64, freq time.Duration) *TakeBucket { return &TakeBucket{} }
 
+func (*TakeBucket) Wait(n int64) time.Duration           { return 0 }
 func (*TakeBucket) Take(n int64) (taken int64)           { return n }
 func (*TakeBucket) Put(n int64) (added int64)            { return n }
 func (*TakeBucket) WaitN(key string, n, rate int64) bool { return true }
@@ -105,3 +106,14 @@ func NewLauncher(limit int) *Launcher { return &Launcher{} }
 
 // Do waits for its turn, begins a goroutine for the job and returns whether it did.
 func (*Launcher) Do(job func()) bool { return true }
+
+// Many has forms for one and for several.
+type Many struct{}
+
+// NewMany has so many permits.
+func NewMany(permits int) *Many { return &Many{} }
+
+func (*Many) Acquire()          {}
+func (*Many) AcquireMany(n int) {}
+func (*Many) Release()          {}
+func (*Many) ReleaseMany(n int) {}
