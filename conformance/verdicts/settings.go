@@ -81,7 +81,8 @@ func (a *adapter) fitting(s *types.Struct) []setting {
 	for _, f := range fields {
 		if k := kindOf(f.Type()); len(g.left(k)) > 0 || a.knows(k, f.Name()) {
 			x := setting{f.Name(), g.simple(f.Name(), f.Type())}
-			if !strings.Contains(x.expr, "max(") && k != boolean && a.c.optional[x.expr] == "" {
+			bound := slices.Contains(a.c.bounds, configuration.FindString(x.expr)) // which refuses its 0 itself
+			if !strings.Contains(x.expr, "max(") && k != boolean && a.c.optional[x.expr] == "" && !bound {
 				a.refuse(x.expr+" == 0", "0 may stand for a default")
 			}
 			out = append(out, x)
