@@ -73,7 +73,11 @@ func newAdapters(pkg *loaded, name, asked string) ([]*adapter, error) {
 	choices := a.choices(asked)
 	switch {
 	case len(choices) == 0 && asked != "":
-		return nil, fmt.Errorf("init writes no test for %s", asked)
+		var valid []string
+		for _, c := range known {
+			valid = append(valid, c.pkg)
+		}
+		return nil, fmt.Errorf("%w: -contract %s is none of %s", errUsage, asked, enumerated(valid))
 	case len(choices) == 0:
 		return nil, fmt.Errorf("the contract of %s.%s is not clear from its names: set -contract",
 			pkg.ImportPath, name)

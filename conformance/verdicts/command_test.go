@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -169,6 +170,15 @@ func TestParse(t *testing.T) {
 	}
 	if code := run([]string{"-nonsense"}, &bytes.Buffer{}, &bytes.Buffer{}); code != usageFailed {
 		t.Errorf("a flag that is none ends with %d, want %d", code, usageFailed)
+	}
+}
+
+// A folder without Go files is none to judge.
+func TestRun_noPackage(t *testing.T) {
+	t.Chdir("testdata")
+	var errs strings.Builder
+	if code := run(nil, io.Discard, &errs); code != 1 || !strings.Contains(errs.String(), ". is no package: ./...") {
+		t.Errorf("the exit code is %d, and it says:\n%s", code, &errs)
 	}
 }
 

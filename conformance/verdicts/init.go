@@ -34,6 +34,9 @@ func initialize(args []string, stdout, stderr io.Writer) int {
 	}
 	if err := o.write(flags.Arg(0), stdout, stderr); err != nil {
 		fmt.Fprintln(stderr, "verdicts init:", err)
+		if errors.Is(err, errUsage) {
+			return usageFailed
+		}
 		return 1
 	}
 	return 0
@@ -58,8 +61,8 @@ func initFlags(stderr io.Writer) (*flag.FlagSet, *initOptions) {
 	fs.StringVar(&o.contract, "contract", "",
 		"the `package` of the contract, such as limitertest; otherwise it is guessed")
 	fs.StringVar(&o.out, "o", "",
-		"the `file` to write, which is run only with -html or -write-traits; otherwise conformance_test.go beside the "+
-			"type, or here, and it is run")
+		"the `file` to write, beside the type if it has no folder, which is run only with -html or -write-traits; "+
+			"otherwise conformance_test.go, and it is run")
 	fs.StringVar(&o.html, "html", "", "write a page on that run to this `file`")
 	fs.BoolVar(&o.writeTraits, "write-traits", false,
 		"insert the observed Traits into the test, also into an existing one")
@@ -76,6 +79,9 @@ func (o *initOptions) write(arg string, stdout, stderr io.Writer) error {
 		return (&trial{file: arg, folder: folder, o: o}).again(stdout, stderr)
 	}
 	path, name := target(arg)
+	if !token.IsIdentifier(name) {
+		return fmt.Errorf("%w: %s names no type, constructor or test file", errUsage, arg)
+	}
 	pkg, err := load(path)
 	if err != nil {
 		return err
@@ -97,6 +103,8 @@ func (o *initOptions) write(arg string, stdout, stderr io.Writer) error {
 	t := trial{file: o.out, folder: pkg.folder(), all: all, o: o}
 	if o.out == "" {
 		t.file = filepath.Join(t.folder, "conformance_test.go")
+	} else if filepath.Base(o.out) == o.out {
+		t.file = filepath.Join(t.folder, o.out)
 	} else if t.folder, err = filepath.Abs(filepath.Dir(o.out)); err != nil {
 		return err
 	}

@@ -386,12 +386,13 @@ func TestHelp(t *testing.T) {
 }
 
 func TestInit_refuses(t *testing.T) {
-	for _, args := range [][]string{
-		{}, {"init_test.go"},
-		{"../../limiters.Nothing"}, {"./nowhere.New"}, {"-contract", "none", "../../limiters.Keyed"},
+	for args, want := range map[string]int{
+		"": 2, "init_test.go": 2, "../../limiters.Nothing": 1, "./nowhere.New": 1, ".": 2, "-write-traits ./nowhere": 2,
+		"-contract none ../../limiters.Keyed": 2,
 	} {
-		if code := run(append([]string{"init"}, args...), &bytes.Buffer{}, &bytes.Buffer{}); code == 0 {
-			t.Errorf("init %v ends with 0", args)
+		code := run(append([]string{"init"}, strings.Fields(args)...), &bytes.Buffer{}, &bytes.Buffer{})
+		if code != want {
+			t.Errorf("init %s ends with %d, want %d", args, code, want)
 		}
 	}
 }

@@ -68,7 +68,8 @@
 //
 //	-contract package   the contract, such as limitertest; otherwise it is derived from names and signatures
 //	-o file             the file to write, and not to run, unless -html or -write-traits is given;
-//	                    without -o it is conformance_test.go, which is run once
+//	                    without -o it is conformance_test.go, which is run once. A name without a folder goes
+//	                    beside the type, or here if that is in another module
 //	-html file          write a page on that run to file, also over another; verdicts -html shows all tests
 //	-write-traits       insert the observed traits into the test, also into an existing one
 //
@@ -95,6 +96,7 @@ import (
 	"os/exec"
 	"os/signal"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"time"
 )
@@ -228,6 +230,11 @@ func verdicts(o *options, stdout, stderr io.Writer) (*watcher, int, error) {
 	}
 	switch {
 	case len(all) == 0 && code != 0: // which was told above
+		for _, p := range o.packages {
+			if said := w.tests.output[id(p, "build")]; said != nil && noPackage.MatchString(said.String()) {
+				fmt.Fprintf(stderr, "verdicts: %s is no package: ./... names all below this folder\n", p)
+			}
+		}
 		return w, code, nil
 	case len(all) == 0:
 		fmt.Fprintf(stderr, "verdicts: nothing was judged: no test that matches %s in %v ran the suite\n",
@@ -244,6 +251,9 @@ func verdicts(o *options, stdout, stderr io.Writer) (*watcher, int, error) {
 	}
 	return w, code, nil
 }
+
+// noPackage is what the go command says where there is none.
+var noPackage = regexp.MustCompile(`(?m)^(no Go files in|stat .*: directory not found)`)
 
 // weave runs go test with packages rewritten.
 const weave = "github.com/escapement-go/escapement/synctestcompat/interleave/weave"

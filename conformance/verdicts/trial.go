@@ -295,11 +295,9 @@ func (t *trial) tell(out io.Writer) {
 	}
 	if t.o.writeTraits {
 		fmt.Fprintln(out, "Its traits were observed: check that each is what you mean.")
-	} else {
-		fmt.Fprintln(out, "The subtest TRAITS prints the traits to paste; -write-traits puts them into the test.")
 	}
 	if t.broke == nil {
-		fmt.Fprintf(out, "It was not run.\nnext: %s\n", t.command())
+		fmt.Fprintf(out, "It was not run; the subtest TRAITS prints the traits to paste.\nnext: %s\n", t.command())
 	} else {
 		fmt.Fprintf(out, "\nIt was run once. The result:\n\n%s", &t.text)
 	}

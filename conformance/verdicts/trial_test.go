@@ -26,8 +26,12 @@ func TestInit_tries(t *testing.T) {
 		"\nrequire " + path + " v0.0.0\n\nreplace " + path + " => " + root + "\n"
 	for name, text := range map[string]string{
 		"go.mod": module, "go.sum": read(t, root, "go.sum"),
-		"kept.go": read(t, root, "conformance/verdicts/testdata/kept/kept.go"),
+		"kept.go":     read(t, root, "conformance/verdicts/testdata/kept/kept.go"),
+		"sub/kept.go": read(t, root, "conformance/verdicts/testdata/kept/kept.go"),
 	} {
+		if err := os.MkdirAll(filepath.Join(dir, filepath.Dir(name)), 0o777); err != nil {
+			t.Fatal(err)
+		}
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o666); err != nil {
 			t.Fatal(err)
 		}
@@ -58,6 +62,12 @@ func TestInit_tries(t *testing.T) {
 		}
 		if test := read(t, dir, "conformance_test.go"); strings.Contains(test, "panic(") {
 			t.Errorf("it refuses what it is made with:\n%s", test)
+		}
+	})
+	t.Run("a file without a folder goes beside the type", func(t *testing.T) {
+		code := run([]string{"init", "-o", "ring_test.go", "./sub.NewRing"}, &out, &failed)
+		if test := read(t, dir, "sub/ring_test.go"); code != 0 || !strings.HasPrefix(test, "package kept_test\n") {
+			t.Errorf("init ends with %d and writes\n%s", code, test)
 		}
 	})
 	t.Run("an open decision counts as a broken rule", func(t *testing.T) {
