@@ -207,7 +207,8 @@ func (a *adapter) bound() {
 		a.refuse(noBurst[len("if "):]+most, "that is taken to be its burst, as it gets none")
 	}
 	for _, field := range a.c.bounds {
-		refusal := "if " + field + " == 0 {\npanic(\"0 may stand for a default: delete this check if 0 means no bound\")\n}"
+		refusal := "if " + field + " == 0 {\n" +
+			"panic(\"0 may stand for a default: delete this check if 0 means no bound\")\n}"
 		if !strings.Contains(text, field) {
 			refusal = "if " + field + " > 0 {\npanic(\"it has none\")\n}"
 			if field == a.c.durations[0] {

@@ -30,19 +30,19 @@ func (a *adapter) group() string {
 	return instance + ".Go(" + strings.Join(args, ", ") + ")"
 }
 
-// pairs reports whether something begins and ends in two methods, of which the first is handed nothing to run. What is
-// told how many it took or put back has tokens.
+// pairs reports whether something begins and ends in two methods, of which the first is handed nothing to run. What
+// tells how many it took or how long it waited has tokens.
 func (a *adapter) pairs() bool {
 	begin := slices.ContainsFunc(slices.Concat(takes, begins), func(name string) bool {
 		sig := a.signature(name)
-		return sig != nil && !sig.Variadic() && countOf(count, sig.Results()) == 0 &&
+		return sig != nil && !sig.Variadic() && countOf(count, sig.Results())+countOf(duration, sig.Results()) == 0 &&
 			!slices.ContainsFunc(kindsOf(sig.Params()), func(k kind) bool {
 				return k != context && k != count && k != duration && k != ending
 			})
 	})
 	end := slices.ContainsFunc(slices.Concat(gives, ends), func(name string) bool {
 		sig := a.signature(name)
-		return sig != nil && !sig.Variadic() && countOf(ending, sig.Results())+countOf(count, sig.Results()) == 0 &&
+		return sig != nil && !sig.Variadic() && countOf(ending, sig.Results()) == 0 &&
 			!slices.ContainsFunc(kindsOf(sig.Params()), func(k kind) bool { return k != count && k != failure })
 	})
 	return begin && end && !a.given(perSec)

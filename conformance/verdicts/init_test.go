@@ -104,7 +104,8 @@ func TestInit_subjects(t *testing.T) {
 		}},
 		{"RateLimit", []string{"concurrencytest.Run(", "if x.GetToken(ctx.Done()) {", "x.PutToken()"}},
 		{"TakeBucket", []string{
-			"limitertest.Run(", "say which time.Duration freq it is made with", "{ x.Wait(int64(n)) }", "// set AllowN if x.Take takes",
+			"limitertest.Run(", "say which time.Duration freq it is made with", "{ x.Wait(int64(n)) }",
+			"// set AllowN if x.Take takes",
 			"x.Take(int64(1)) == 1", "used: WaitN(",
 		}},
 		{"Manager", []string{"concurrencytest.Run(", "Lock: func(_ int) { x.Wait() }", "x.Done()"}},
@@ -117,7 +118,7 @@ func TestInit_subjects(t *testing.T) {
 			"thrown = recover(); close(done) }(); run() }) { return errors.New", "panic(thrown) } return err",
 		}},
 		{"Many", []string{
-			"Lock: x.AcquireMany", "Release: x.ReleaseMany", "// Traits: left out",
+			"Lock: x.AcquireMany", "Release: func(n int) { x.ReleaseMany(n) }", "// Traits: left out",
 		}},
 		{"Throttler", []string{"concurrencytest.Run(", "return x.Do()", "x.Done(nil)"}},
 		{"Permits", []string{"concurrencytest.Run(", "return x.AcquireTimeout(cfg.Timeout)", "x.Release()"}},

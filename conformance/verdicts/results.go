@@ -60,7 +60,7 @@ func (a *adapter) result(o operation, sig *types.Signature, fn, call string) (bo
 		return "if n == 0 {\npanic(\"it may mean something else\")\n}\n" + call, false
 	case a.keyed() && strings.HasPrefix(o.field, "Set"): // of new keys only, perhaps
 		return "", false
-	case o.result == none && slices.Contains(kinds, count) && slices.Contains(o.params, count): // how many it got
+	case slices.Contains(kinds, count) && (o.field == "Lock" || o.field == "Wait"): // how many it got
 		return "", false
 	case o.result == none:
 		return call, len(kinds) == 0

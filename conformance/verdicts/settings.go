@@ -41,8 +41,8 @@ type setting struct{ name, expr string }
 var usual = map[kind]*regexp.Regexp{
 	duration: regexp.MustCompile(more + `(interval|window|period|per|wait|delay|threshold|timeout|duration|linger|` +
 		`age)$`),
-	count: regexp.MustCompile(more + `(limit|max|maxcount|tokens|burst|events|requests|capacity|size|backlog|threshold|tasks|` +
-		`items|slack)$`),
+	count: regexp.MustCompile(more + `(limit|max|maxcount|tokens|burst|events|requests|capacity|size|backlog|` +
+		`threshold|tasks|items|slack)$`),
 	perSec: regexp.MustCompile(more + `(rate|limit|max|rps|qps|persecond)$`),
 }
 

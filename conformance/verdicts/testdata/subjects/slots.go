@@ -113,7 +113,7 @@ type Many struct{}
 // NewMany has so many permits.
 func NewMany(permits int) *Many { return &Many{} }
 
-func (*Many) Acquire()          {}
-func (*Many) AcquireMany(n int) {}
-func (*Many) Release()          {}
-func (*Many) ReleaseMany(n int) {}
+func (*Many) Acquire()                     {}
+func (*Many) AcquireMany(n int)            {}
+func (*Many) Release()                     {}
+func (*Many) ReleaseMany(n int) (left int) { return 0 }
