@@ -142,7 +142,7 @@ func (a *adapter) adapted(c choice, maker *types.Func) *adapter {
 	default:
 		b.fill()
 	}
-	if b.configured() == 0 && len(b.c.durations) > 0 {
+	if b.configured() == 0 && len(b.c.durations) > 0 && len(b.lacking) == 0 {
 		b.lack("say how it is configured: nothing of cfg reaches it")
 	}
 	b.bound()

@@ -26,7 +26,9 @@ var signs = []struct {
 	contracts []string
 }{
 	{(*adapter).isClock, []string{"clocktest"}},
-	{func(a *adapter) bool { return a.middleware() != "" && a.given(duration) }, []string{"quotatest"}},
+	{func(a *adapter) bool {
+		return a.middleware() != "" && a.given(duration) && !a.isGiven(timeouts)
+	}, []string{"quotatest"}},
 	{func(a *adapter) bool { return a.middleware() != "" && a.given(count) }, []string{"concurrencytest"}},
 	{(*adapter).hasSlots, []string{"concurrencytest"}},
 	{(*adapter).admits, []string{"concurrencytest"}},
@@ -294,6 +296,11 @@ func usualFields(t types.Type) []types.Type {
 		}
 	}
 	return out
+}
+
+// isGiven reports whether a constructor has a parameter of such a name.
+func (a *adapter) isGiven(name *regexp.Regexp) bool {
+	return slices.ContainsFunc(a.parameters(), func(v *types.Var) bool { return name.MatchString(v.Name()) })
 }
 
 // given reports whether something of a kind can be given to it.

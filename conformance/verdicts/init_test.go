@@ -82,6 +82,7 @@ func TestInit_subjects(t *testing.T) {
 		}},
 		{"Gate", []string{"quotatest.SlidingCounter", "x.Handler(next)", "Remaining: left"}},
 		{"Throttle", []string{"concurrencytest.Run(", "x(next)", "Do:"}},
+		{"ThrottleBacklog", []string{"concurrencytest.Run(", "(cfg.Limit, cfg.Backlog, cfg.Timeout)"}},
 		{"Crew", []string{"concurrencytest.Run(", "if !x.Go(ctx, func() { <-done })", "Take:"}},
 		{"Bucket", []string{
 			"limitertest.Run(", "x.Init(cfg.Rate.PerSecond(), float64(cfg.Burst))", "x.TryToFulfill(float64(n))",

@@ -442,9 +442,7 @@ func (a *adapter) keyText(v *types.Var, numbered bool) string {
 }
 
 // shared reports whether keys have a fixed number of buckets, so that two may have the same: then one key is tried.
-func (a *adapter) shared() bool {
-	return slices.ContainsFunc(a.parameters(), func(v *types.Var) bool { return hashed.MatchString(v.Name()) })
-}
+func (a *adapter) shared() bool { return a.isGiven(hashed) }
 
 var hashed = regexp.MustCompile(`(?i)^num_?buckets$`)
 

@@ -98,6 +98,11 @@ func (g *Gate) Handler(next http.Handler) http.Handler { return next }
 // Throttle is middleware that lets so many in at once.
 func Throttle(limit int) func(next http.Handler) http.Handler { return nil }
 
+// ThrottleBacklog lets so many wait, and for so long.
+func ThrottleBacklog(limit, backlogLimit int, backlogTimeout time.Duration) func(http.Handler) http.Handler {
+	return nil
+}
+
 // Crew runs functions.
 type Crew struct{}
 
