@@ -93,13 +93,11 @@ func (a *adapter) giver(sig *types.Signature) *giver {
 	g := &giver{a: a, durations: a.c.durations, counts: a.c.counts, rates: a.c.rates}
 	var numbers, spans []string
 	for v := range sig.Params().Variables() {
-		switch kindOf(v.Type()) {
-		case count:
+		switch k := kindOf(v.Type()); {
+		case k == count:
 			numbers = append(numbers, v.Name())
-		case duration:
-			if !ticks.MatchString(v.Name()) {
-				spans = append(spans, v.Name())
-			}
+		case k == duration && !ticks.MatchString(v.Name()):
+			spans = append(spans, v.Name())
 		}
 	}
 	g.timeless = len(spans) == 0 && !a.hasPeriod(sig)
@@ -406,14 +404,6 @@ func kindsOf(t *types.Tuple) []kind {
 // countOf is how many parameters or results are of a kind.
 func countOf(k kind, t *types.Tuple) int {
 	return len(slices.DeleteFunc(kindsOf(t), func(other kind) bool { return other != k }))
-}
-
-// kindAs is the kind of a parameter: bytes whose name is that of a key are a text.
-func kindAs(v *types.Var) kind {
-	if keys.MatchString(v.Name()) && types.TypeString(v.Type(), nil) == "[]byte" {
-		return ident
-	}
-	return kindOf(v.Type())
 }
 
 // kindOf says what a type is to an adapter.

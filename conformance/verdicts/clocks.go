@@ -3,7 +3,6 @@ package main
 import (
 	"fmt"
 	"go/types"
-	"regexp"
 	"slices"
 	"strings"
 )
@@ -145,18 +144,9 @@ func (a *adapter) fillClock() {
 		a.put("Sleep", a.function0("func(d time.Duration) { x.SleepFor(context.Background(), d) }", "", false))
 	}
 	slices.Sort(a.fields)
-	used := map[string]bool{}
-	for _, called := range calledOf.FindAllStringSubmatch(strings.Join(a.fields, "\n"), -1) {
-		used[called[1]] = true
-	}
-	for _, m := range a.left(used) {
-		a.note("not used: %s", m)
-	}
+	a.left(map[string]bool{})
 	a.assume("it moves by %s", advance)
 }
-
-// calledOf are the methods of the instance that a text uses.
-var calledOf = regexp.MustCompile(`\b` + instance + `\.(\w+)`)
 
 // function0 is a function, or the method itself where it is the same.
 func (a *adapter) function0(text, method string, same bool) string {
@@ -228,7 +218,6 @@ func (a *adapter) timer(field string, others ...string) {
 			a.put(field, expr)
 			return
 		}
-		a.note("%s%s: its timers are others", name, strings.TrimPrefix(types.TypeString(sig, a.short), "func"))
 	}
 }
 

@@ -177,7 +177,7 @@ func TestParse(t *testing.T) {
 func TestRun_noPackage(t *testing.T) {
 	t.Chdir("testdata")
 	var errs strings.Builder
-	if code := run(nil, io.Discard, &errs); code != 1 || !strings.Contains(errs.String(), ". is no package: ./...") {
+	if code := run(nil, io.Discard, &errs); code != 1 || !strings.Contains(errs.String(), "; ./... is all packages") {
 		t.Errorf("the exit code is %d, and it says:\n%s", code, &errs)
 	}
 }

@@ -96,7 +96,6 @@ import (
 	"os/exec"
 	"os/signal"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"time"
 )
@@ -230,10 +229,8 @@ func verdicts(o *options, stdout, stderr io.Writer) (*watcher, int, error) {
 	}
 	switch {
 	case len(all) == 0 && code != 0: // which was told above
-		for _, p := range o.packages {
-			if said := w.tests.output[id(p, "build")]; said != nil && noPackage.MatchString(said.String()) {
-				fmt.Fprintf(stderr, "verdicts: %s is no package: ./... names all below this folder\n", p)
-			}
+		if slices.Equal(o.packages, []string{"."}) {
+			fmt.Fprintln(stderr, "verdicts: nothing was judged in . alone; ./... is all packages from here")
 		}
 		return w, code, nil
 	case len(all) == 0:
@@ -251,9 +248,6 @@ func verdicts(o *options, stdout, stderr io.Writer) (*watcher, int, error) {
 	}
 	return w, code, nil
 }
-
-// noPackage is what the go command says where there is none.
-var noPackage = regexp.MustCompile(`(?m)^(no Go files in|stat .*: directory not found)`)
 
 // weave runs go test with packages rewritten.
 const weave = "github.com/escapement-go/escapement/synctestcompat/interleave/weave"

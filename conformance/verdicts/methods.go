@@ -19,7 +19,7 @@ func (a *adapter) fill() {
 		a.function(sig)
 		return
 	}
-	used := map[string]bool{"Run": a.looped, "Init": a.maker == nil, "Start": a.started, a.builder: true}
+	used := map[string]bool{"Run": a.looped, "Init": a.maker == nil, "Start": a.started}
 	if a.c.pkg == "concurrencytest" {
 		a.fillGroup(used)
 	}
@@ -51,9 +51,7 @@ func (a *adapter) fill() {
 	for _, name := range requests {
 		a.assume("%s is how it is asked, and it counts what it lets through", name)
 	}
-	for _, m := range a.left(used) {
-		a.note("not used: %s", m)
-	}
+	a.left(used)
 	a.filled()
 }
 
@@ -127,13 +125,15 @@ func (a *adapter) isTry(o operation, name string) bool {
 		!slices.Contains(kindsOf(sig.Params()), duration)
 }
 
-// left are the methods that stand for no operation.
-func (a *adapter) left(used map[string]bool) []string {
-	var out []string
+// left notes the methods that nothing uses.
+func (a *adapter) left(used map[string]bool) {
+	for _, called := range calledOf.FindAllStringSubmatch(strings.Join(slices.Concat(a.lines, a.fields), "\n"), -1) {
+		used[called[1]] = true
+	}
 	for f := range a.methods() {
 		if !used[f.Name()] {
 			sig := strings.TrimPrefix(types.TypeString(f.Type(), a.short), "func")
-			out = append(out, f.Name()+sig+a.unused(f.Name()))
+			a.note("not used: %s", f.Name()+sig+a.unused(f.Name()))
 			for v := range f.Type().(*types.Signature).Results().Variables() {
 				if obj, _, _ := types.LookupFieldOrMethod(v.Type(), true, a.pkg.types, "Cancel"); obj != nil {
 					a.ask("wire " + f.Name() + " by hand: until then the Cancel of what it returns is not tried")
@@ -141,8 +141,10 @@ func (a *adapter) left(used map[string]bool) []string {
 			}
 		}
 	}
-	return out
 }
+
+// calledOf are the methods of the instance in a text.
+var calledOf = regexp.MustCompile(`\b` + instance + `\.(\w+)`)
 
 // unused says why a method is not used although a field that is not set has its name.
 func (a *adapter) unused(name string) string {
@@ -341,7 +343,10 @@ var defaults = map[kind]string{failure: "nil", ending: "nil"}
 
 // argument is what a parameter gets, "" if that cannot be told.
 func (a *adapter) argument(v *types.Var, left *needs) string {
-	t, k := v.Type(), kindAs(v)
+	t, k := v.Type(), kindOf(v.Type())
+	if keys.MatchString(v.Name()) && types.TypeString(t, nil) == "[]byte" {
+		k = ident
+	}
 	for _, x := range taken {
 		if x.have == k && left.take(x.need) {
 			return x.expr

@@ -91,7 +91,7 @@ func (d *decision) arguments(a *adapter, sig *types.Signature, numbered bool) (a
 		}
 		v := sig.Params().At(i)
 		t := v.Type()
-		switch kindAs(v) {
+		switch kindOf(t) {
 		case context:
 			args = append(args, "context.Background()")
 		case ident:
@@ -441,7 +441,7 @@ var promises = []struct {
 }
 
 // spoken are the words of comments for each of the promises. Who speaks of two fixed windows estimates from them.
-var spoken = regexp.MustCompile(`(?i)two fixed.?windows|(gcra|generic.cell.rate)|(sliding.?(?:window.?)?log)|` +
+var spoken = regexp.MustCompile(`(?i)(gcra|generic.cell.rate)|(sliding.?(?:window.?)?log)|` +
 	`(sliding.?(?:window.?)?counter)|(fixed.?windows?\b)`)
 
 // byName is the Kind that a name says, or the only one of which the comments speak; "" if none does.
@@ -454,11 +454,8 @@ func (a *adapter) byName() string {
 		}
 	}
 	told := ""
-	for _, found := range spoken.FindAllStringSubmatch(a.comments(), -1) {
+	for _, found := range spoken.FindAllStringSubmatch(strings.ReplaceAll(a.comments(), "two fixed", ""), -1) {
 		i := slices.IndexFunc(found[1:], func(words string) bool { return words != "" })
-		if i < 0 {
-			continue
-		}
 		if told != "" && told != promises[i].kind {
 			return ""
 		}
