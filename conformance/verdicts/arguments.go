@@ -30,7 +30,7 @@ func (a *adapter) arguments(sig *types.Signature) (list string, given bool) {
 		}
 		if expr == "" { // what it writes compiles all the same
 			given, expr = false, "*new("+types.TypeString(v.Type(), a.qualifier)+")"
-			a.lack("say which %s %s it is made with", types.TypeString(v.Type(), a.short), v.Name())
+			a.lack("say which %s it is made with", strings.TrimSpace(types.TypeString(v.Type(), a.short)+" "+v.Name()))
 		}
 		out = append(out, expr)
 	}
@@ -68,7 +68,8 @@ var (
 	periods   = regexp.MustCompile(`(?i)\b(window|period)\b`)
 	intervals = regexp.MustCompile(`(?i)every|fill|^interval|per_?token|^l(imit)?$`)
 	ticks     = regexp.MustCompile(`(?i)freq|tick|granular|resolution|precision`) // no part of a configuration
-	wholes    = regexp.MustCompile(`(?i)window|period|^per$|duration|size|frame|span|unit$`)
+	wholes    = regexp.MustCompile(`(?i)window|period|^per$|duration|size|frame|span`)
+	units     = regexp.MustCompile(`(?i)^(per|period|window)$|unit$`) // of a rate
 	perSecond = regexp.MustCompile(`(?i)^(rate|limit|ratelimit|ratepersec(ond)?|persecond|[rqt]ps)$`)
 )
 
@@ -113,7 +114,7 @@ func (a *adapter) giver(sig *types.Signature) *giver {
 		a.use("time", "time")
 	case a.kind == "GCRA" && rated:
 		g.take("cfg.Limit")
-	case a.c.pkg == "limitertest" && rated && slices.ContainsFunc(spans, wholes.MatchString): // so many in each
+	case a.c.pkg == "limitertest" && rated && slices.ContainsFunc(spans, units.MatchString): // so many in each
 		g.rates = []string{"float64(cfg.Rate.Events)"}
 	case a.c.pkg != "limitertest" || rated:
 	case sig == a.sig && len(spans) == 1 && !a.given(count), // and no burst

@@ -265,8 +265,8 @@ func (a *adapter) stream(t types.Type) string {
 	return "in"
 }
 
-// idle is a function that does nothing and returns zero values, for a parameter that is a function; or what it gets, if
-// that can be, as of a key it may be the key.
+// idle is a function that does nothing and returns zero values, for a parameter that is a function; one that may return
+// what it gets does so, as that may be a key.
 func (a *adapter) idle(t types.Type) string {
 	sig, ok := t.Underlying().(*types.Signature)
 	if !ok {

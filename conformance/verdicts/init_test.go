@@ -122,7 +122,9 @@ func TestInit_subjects(t *testing.T) {
 			"Lock: x.AcquireMany", "Release: func(n int) { x.ReleaseMany(n) }", "// Traits: left out",
 		}},
 		{"Throttler", []string{"concurrencytest.Run(", "return x.Do()", "x.Done(nil)"}},
-		{"Permits", []string{"concurrencytest.Run(", "return x.AcquireTimeout(cfg.Timeout)", "x.Release()"}},
+		{"Permits", []string{
+			"concurrencytest.Run(", "return x.AcquireTimeout(cfg.Timeout)", "x.Release()", "// Lock: nothing fits.",
+		}},
 		{"Fixed", []string{"concurrencytest.Run(", "x.Take()", "return x.TryTake()", "x.Release()"}},
 		{"Turnstile", []string{
 			"concurrencytest.Run(", "Lock: func(_ int) { x.Acquire() }",
@@ -258,6 +260,9 @@ func TestInit_subjects(t *testing.T) {
 		{"VagueLimiter", []string{
 			"limitertest.Run(", "{MaxCount: uint(cfg.Burst), Duration: period}", "say whether Take waits for its token",
 			"// Wait: nothing fits.", "// Allow: nothing fits.", "Stop: func() { x.Kill() }",
+		}},
+		{"limitertest AddBucket", []string{
+			"Allow: func() bool { return x.Add(int64(1)) == 1 }", "// set AllowN if x.Add",
 		}},
 		{"BlockLimiter", []string{"// Allow: nothing fits.", "x.Take() },"}},
 		{"TextDebouncer", []string{

@@ -33,7 +33,8 @@ func (a *adapter) fill() {
 			name, waits := strings.CutPrefix(name, "go ")
 			m := a.method(name)
 			again := a.set[o.field+"Key"] || a.set[strings.TrimSuffix(o.field, "Within")] // with something else
-			if m == nil || used[name] && !again || a.done(o.field) || a.isTry(o, name) {
+			if m == nil || used[name] && !again || a.done(o.field) || a.isTry(o, name) ||
+				name == "Wait" && a.set["Acquire"] { // for all, perhaps
 				continue
 			}
 			if expr := a.call(o, m.Type().(*types.Signature), instance+"."+name, waits); expr != "" {

@@ -81,7 +81,7 @@ var (
 	allows = []string{
 		"Allow", "TryAccept", "TryAcquire", "TryAcquirePermit", "Take", "TakeAvailable", "LimitReached", "Limited",
 		"Limit", "RateLimit", "Exceeded", "Throttled", "IsLimited", "IsThrottled", "Blocked", "IsBlocked", "Deny",
-		"Check", "TakeToken", "Add",
+		"Check", "TakeToken",
 	}
 
 	// takes and gives are how a slot is taken and given back. So are begins and ends, where the constructor

@@ -26,11 +26,12 @@ func (a *adapter) requests() []string {
 	return found
 }
 
-// takesAmount reports whether a method takes a number and grants or refuses it.
+// takesAmount reports whether a method takes a number and grants or refuses it, or says how many it added.
 func takesAmount(m *types.Func) bool {
 	sig := m.Type().(*types.Signature)
 	params, results := kindsOf(sig.Params()), kindsOf(sig.Results())
-	return len(results) == 1 && (results[0] == boolean || results[0] == failure) && !sig.Variadic() &&
+	answers := []kind{boolean, failure, map[bool]kind{true: count}[m.Name() == "Add"]}
+	return len(results) == 1 && results[0] != none && slices.Contains(answers, results[0]) && !sig.Variadic() &&
 		(slices.Contains(params, count) || slices.Contains(params, perSec)) && !others.MatchString(m.Name())
 }
 

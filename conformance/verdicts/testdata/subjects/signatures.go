@@ -176,3 +176,12 @@ func NewBlockLimiter(limit int, period time.Duration) *BlockLimiter { return nil
 
 // Take blocks until there is a token.
 func (*BlockLimiter) Take() error { return nil }
+
+// AddBucket says how many it added.
+type AddBucket struct{}
+
+// NewAddBucket leaks.
+func NewAddBucket(rate float64, capacity int64) *AddBucket { return nil }
+
+func (*AddBucket) Add(amount int64) int64 { return amount }
+func (*AddBucket) Count() int64           { return 0 }

@@ -39,6 +39,7 @@ func NewPermits(n int) *Permits { return &Permits{} }
 
 func (p *Permits) AcquireTimeout(d time.Duration) error { return nil }
 func (p *Permits) Release()                             {}
+func (p *Permits) Wait()                                {}
 
 // Fixed is a channel.
 type Fixed chan struct{}
