@@ -92,15 +92,8 @@ var wellNamed = []wellKnown{
 // interval.
 func (a *adapter) giver(sig *types.Signature) *giver {
 	g := &giver{a: a, durations: a.c.durations, counts: a.c.counts, rates: a.c.rates}
-	var numbers, spans []string
-	for v := range sig.Params().Variables() {
-		switch k := kindOf(v.Type()); {
-		case k == count:
-			numbers = append(numbers, v.Name())
-		case k == duration && !ticks.MatchString(v.Name()):
-			spans = append(spans, v.Name())
-		}
-	}
+	numbers := namesOf(count, sig.Params())
+	spans := slices.DeleteFunc(namesOf(duration, sig.Params()), ticks.MatchString)
 	g.timeless = len(spans) == 0 && !a.hasPeriod(sig)
 	rated := slices.Contains(kindsOf(sig.Params()), perSec)
 	single := len(numbers)-len(g.keyed(sig)) == 1 && len(spans) > 0
@@ -165,10 +158,10 @@ func (a *adapter) hasPeriod(sig *types.Signature) bool {
 // keyed are the parameters that say for how many keys there is room.
 func (g *giver) keyed(sig *types.Signature) []string {
 	var out []string
-	for v := range sig.Params().Variables() {
+	for _, name := range namesOf(count, sig.Params()) {
 		for _, w := range wellNamed {
-			if w.kind == count && kindOf(v.Type()) == count && w.names.MatchString(v.Name()) {
-				out = append(out, v.Name())
+			if w.kind == count && w.names.MatchString(name) {
+				out = append(out, name)
 			}
 		}
 	}
@@ -402,10 +395,18 @@ func kindsOf(t *types.Tuple) []kind {
 	return out
 }
 
-// countOf is how many parameters or results are of a kind.
-func countOf(k kind, t *types.Tuple) int {
-	return len(slices.DeleteFunc(kindsOf(t), func(other kind) bool { return other != k }))
+// namesOf are the names of the parameters or results of a kind.
+func namesOf(k kind, t *types.Tuple) (names []string) {
+	for v := range t.Variables() {
+		if kindOf(v.Type()) == k {
+			names = append(names, v.Name())
+		}
+	}
+	return names
 }
+
+// countOf is how many parameters or results are of a kind.
+func countOf(k kind, t *types.Tuple) int { return len(namesOf(k, t)) }
 
 // kindOf says what a type is to an adapter.
 func kindOf(t types.Type) kind {

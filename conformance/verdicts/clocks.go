@@ -25,10 +25,7 @@ var (
 // isClock reports whether the subject says what time it is, can be moved, and has timers of some
 // kind: then it is a fake clock, whatever its name.
 func (a *adapter) isClock() bool {
-	has := func(names []string) bool {
-		return slices.ContainsFunc(names, func(name string) bool { return a.method(name) != nil })
-	}
-	return a.nowBody() != "" && a.advanceBody() != "" && has(timed)
+	return a.nowBody() != "" && a.advanceBody() != "" && a.has(timed...)
 }
 
 // clockwork is where the timers of clocks come from.

@@ -2,7 +2,9 @@ package main
 
 import (
 	"cmp"
+	"go/types"
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -34,12 +36,15 @@ func (a *adapter) denies(method, result string) (denied, told bool) {
 	return denied, told
 }
 
-// isPatient reports whether the comment on a method that returns only an error tells that it waits for its token, or
-// that it does not, as is asked for.
-func (a *adapter) isPatient(method string, waits bool) bool {
-	said := a.comment(method)
-	if !waiting.MatchString(said) && !denial.MatchString(said) {
-		a.ask("say whether " + method + " waits for its token, as Wait does, or refuses, as Allow does")
+// isPatient reports whether the comment on a Take that returns only an error, and has no context, tells that it waits
+// for its token, or that it does not, as is asked for.
+func (a *adapter) isPatient(take *types.Signature, waits bool) bool {
+	said := a.comment("Take")
+	switch {
+	case !strings.HasSuffix(plain(take), " -> error") || slices.Contains(kindsOf(take.Params()), context):
+		return true
+	case !waiting.MatchString(said) && !denial.MatchString(said):
+		a.ask("say whether Take waits for its token, as Wait does, or refuses, as Allow does")
 		return false
 	}
 	return waits == (waiting.MatchString(said) && !negation.MatchString(said))

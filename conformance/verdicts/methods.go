@@ -256,16 +256,22 @@ func (a *adapter) call(o operation, sig *types.Signature, fn string, waits bool)
 	case same && fits(o, sig):
 		return fn
 	case strings.Contains(body, "close(done)"): // it may return before the function has
-		body = "done := make(chan struct{})\nerr := func() error { " + body + " }()\n" +
-			"if err == nil {\n<-done\n}\nreturn err"
-		if apart.MatchString(a.comment(strings.TrimPrefix(fn, instance+"."))) { // where a panic would end the process
-			body = onCaller.Replace(body)
-		}
+		body = a.awaited(body, fn)
 	}
 	return fmt.Sprintf("func(%s)%s { %s%s }", strings.Join(have, ", "), a.returns(o), a.guard(o, sig), body)
 }
 
-// apart are words of comments on what runs a function on another goroutine; onCaller panics on that of the caller.
+// awaited waits for the end of a function that a call runs. A panic that would end the process is one of the caller.
+func (a *adapter) awaited(body, fn string) string {
+	body = "done := make(chan struct{})\nerr := func() error { " + body + " }()\n" +
+		"if err == nil {\n<-done\n}\nreturn err"
+	if apart.MatchString(a.comment(strings.TrimPrefix(fn, instance+"."))) {
+		return onCaller.Replace(body)
+	}
+	return body
+}
+
+// apart are words of comments on what runs a function on another goroutine.
 var (
 	apart    = regexp.MustCompile(`(?i)\bgo ?routine|background|asynchron|\bspawn|\bqueue`)
 	onCaller = strings.NewReplacer("defer close(done); ", "defer func() { thrown = recover(); close(done) }(); ",
@@ -344,10 +350,7 @@ var defaults = map[kind]string{failure: "nil", ending: "nil"}
 
 // argument is what a parameter gets, "" if that cannot be told.
 func (a *adapter) argument(v *types.Var, left *needs) string {
-	t, k := v.Type(), kindOf(v.Type())
-	if keys.MatchString(v.Name()) && types.TypeString(t, nil) == "[]byte" {
-		k = ident
-	}
+	t, k := v.Type(), kindAs(v)
 	for _, x := range taken {
 		if x.have == k && left.take(x.need) {
 			return x.expr
@@ -372,6 +375,14 @@ func (a *adapter) argument(v *types.Var, left *needs) string {
 		return work0(t, a.c.made+"(v)")
 	}
 	return defaults[k]
+}
+
+// kindAs is the kind of a parameter: bytes that are called a key are a text.
+func kindAs(v *types.Var) kind {
+	if keys.MatchString(v.Name()) && types.TypeString(v.Type(), nil) == "[]byte" {
+		return ident
+	}
+	return kindOf(v.Type())
 }
 
 // number is the argument for a number: a key, how many, or the payload.

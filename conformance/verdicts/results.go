@@ -51,11 +51,9 @@ func (a *adapter) result(o operation, sig *types.Signature, fn, call string) (bo
 		}
 		not = map[bool]string{true: "!"}[denied]
 	}
-	if fn == instance+".Take" && slices.Equal(kinds, []kind{failure}) && a.c.pkg == "limitertest" &&
-		!slices.Contains(kindsOf(sig.Params()), context) && !a.isPatient("Take", o.field == "Wait") {
-		return "", false
-	}
 	switch {
+	case a.c.pkg == "limitertest" && fn == instance+".Take" && !a.isPatient(sig, o.field == "Wait"):
+		return "", false
 	case o.result == none && o.field == "Resize" && len(kinds) == 0:
 		return "if n == 0 {\npanic(\"it may mean something else\")\n}\n" + call, false
 	case a.keyed() && strings.HasPrefix(o.field, "Set"): // of new keys only, perhaps

@@ -240,12 +240,7 @@ func fitsClock(i *types.Interface) bool {
 }
 
 func hasMethod(i *types.Interface, name string) bool {
-	for k := range i.NumMethods() {
-		if i.Method(k).Name() == name {
-			return true
-		}
-	}
-	return false
+	return types.NewMethodSet(i).Lookup(nil, name) != nil
 }
 
 // optionFuncs are the functions of the package that make an option of a type from one argument.

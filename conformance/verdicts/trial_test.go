@@ -16,27 +16,7 @@ func TestInit_tries(t *testing.T) {
 	if !synctestcompat.Available {
 		t.Skip("package time can only be held in a bubble: " + synctestcompat.Reason)
 	}
-	root, err := filepath.Abs("../..")
-	if err != nil {
-		t.Fatal(err)
-	}
-	dir := t.TempDir()
-	const path = "github.com/escapement-go/escapement"
-	module := strings.Replace(read(t, root, "go.mod"), "module "+path, "module example.com/kept", 1) +
-		"\nrequire " + path + " v0.0.0\n\nreplace " + path + " => " + root + "\n"
-	for name, text := range map[string]string{
-		"go.mod": module, "go.sum": read(t, root, "go.sum"),
-		"kept.go":     read(t, root, "conformance/verdicts/testdata/kept/kept.go"),
-		"sub/kept.go": read(t, root, "conformance/verdicts/testdata/kept/kept.go"),
-	} {
-		if err := os.MkdirAll(filepath.Join(dir, filepath.Dir(name)), 0o777); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o666); err != nil {
-			t.Fatal(err)
-		}
-	}
-	t.Chdir(dir)
+	dir := keptModule(t)
 	var out, failed bytes.Buffer
 	if code := run([]string{"init", "-write-traits", "-html", "page.html", ".NewRing"}, &out, &failed); code != 0 {
 		t.Fatalf("init ends with %d: %s%s", code, &out, &failed)
@@ -62,26 +42,6 @@ func TestInit_tries(t *testing.T) {
 		}
 		if test := read(t, dir, "conformance_test.go"); strings.Contains(test, "panic(") {
 			t.Errorf("it refuses what it is made with:\n%s", test)
-		}
-	})
-	t.Run("a file without a folder goes beside the type", func(t *testing.T) {
-		code := run([]string{"init", "-o", "ring_test.go", "./sub.NewRing"}, &out, &failed)
-		if test := read(t, dir, "sub/ring_test.go"); code != 0 || !strings.HasPrefix(test, "package kept_test\n") {
-			t.Errorf("init ends with %d and writes\n%s", code, test)
-		}
-	})
-	t.Run("an open decision counts as a broken rule", func(t *testing.T) {
-		out.Reset()
-		args := []string{"init", "-html", "late.html", "-o", "late_test.go", ".NewLate"}
-		if code := run(args, &out, &failed); code != 0 {
-			t.Fatalf("init ends with %d: %s", code, &failed)
-		}
-		if test := read(t, dir, "late_test.go"); !strings.Contains(test, "quotatest.SlidingLog,") {
-			t.Errorf("it is judged by another Kind:\n%s", test)
-		}
-		const tried = "as a SlidingCounter it breaks no rule and leaves a decision open"
-		if !strings.Contains(out.String(), tried) || strings.Contains(out.String(), "FixedWindow") {
-			t.Errorf("there is no %q, or a FixedWindow, in\n%s", tried, &out)
 		}
 	})
 	t.Run("a second type", func(t *testing.T) {
@@ -125,6 +85,63 @@ func TestInit_tries(t *testing.T) {
 	if page := read(t, dir, "page.html"); !strings.Contains(page, "example.com/kept NewRing") {
 		t.Error("the page does not name what was judged")
 	}
+}
+
+// A file without a folder goes beside the type.
+func TestInit_beside(t *testing.T) {
+	dir := keptModule(t)
+	var out, failed bytes.Buffer
+	code := run([]string{"init", "-o", "ring_test.go", "./sub.NewRing"}, &out, &failed)
+	if test := read(t, dir, "sub/ring_test.go"); code != 0 || !strings.HasPrefix(test, "package kept_test\n") {
+		t.Errorf("init ends with %d and writes\n%s", code, test)
+	}
+}
+
+// An open decision counts as a broken rule where a Kind is chosen.
+func TestInit_decision(t *testing.T) {
+	if !synctestcompat.Available {
+		t.Skip("package time can only be held in a bubble: " + synctestcompat.Reason)
+	}
+	dir := keptModule(t)
+	var out, failed bytes.Buffer
+	args := []string{"init", "-html", "late.html", "-o", "late_test.go", ".NewLate"}
+	if code := run(args, &out, &failed); code != 0 {
+		t.Fatalf("init ends with %d: %s", code, &failed)
+	}
+	if test := read(t, dir, "late_test.go"); !strings.Contains(test, "quotatest.SlidingLog,") {
+		t.Errorf("it is judged by another Kind:\n%s", test)
+	}
+	const tried = "as a SlidingCounter it breaks no rule and leaves a decision open"
+	if !strings.Contains(out.String(), tried) || strings.Contains(out.String(), "FixedWindow") {
+		t.Errorf("there is no %q, or a FixedWindow, in\n%s", tried, &out)
+	}
+}
+
+// keptModule is a module of its own with package kept, and is the current folder.
+func keptModule(t *testing.T) (dir string) {
+	t.Helper()
+	root, err := filepath.Abs("../..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir = t.TempDir()
+	const path = "github.com/escapement-go/escapement"
+	module := strings.Replace(read(t, root, "go.mod"), "module "+path, "module example.com/kept", 1) +
+		"\nrequire " + path + " v0.0.0\n\nreplace " + path + " => " + root + "\n"
+	for name, text := range map[string]string{
+		"go.mod": module, "go.sum": read(t, root, "go.sum"),
+		"kept.go":     read(t, root, "conformance/verdicts/testdata/kept/kept.go"),
+		"sub/kept.go": read(t, root, "conformance/verdicts/testdata/kept/kept.go"),
+	} {
+		if err := os.MkdirAll(filepath.Join(dir, filepath.Dir(name)), 0o777); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Chdir(dir)
+	return dir
 }
 
 func read(t *testing.T, dir, name string) string {
