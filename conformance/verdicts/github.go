@@ -29,8 +29,12 @@ func annotate(w io.Writer, all []*report, root string) {
 			}
 			for _, rule := range c.Rules {
 				if v, _ := r.Verdict(rule); failing(&v) {
-					fmt.Fprintf(w, "::error %stitle=%s::%s: %s\n", r.place(root),
-						escapedProperty(v.Rule+" of "+r.Name), escapedMessage(v.Rule), escapedMessage(v.Reason))
+					text := v.Rule + ": " + v.Reason
+					if v.Because != "" {
+						text += "\n" + v.Law + "\nbecause " + v.Because
+					}
+					fmt.Fprintf(w, "::error %stitle=%s::%s\n", r.place(root),
+						escapedProperty(v.Rule+" of "+r.Name), escapedMessage(text))
 				}
 			}
 		}

@@ -219,17 +219,24 @@ func skips(r *report) []skipped {
 	return out
 }
 
-// whatNext is what to do about decisions, "" if none is open.
+// whatNext is what to do about traits and decisions, "" if none is open. What is observed of code that fails may be part
+// of the mistake.
 func whatNext(r *report) string {
-	if len(r.Decisions) == 0 {
-		return ""
-	}
-	paste := ""
+	var steps []string
 	if v, _ := r.Verdict("TRAITS"); toPaste(v) != "" && r.File != "" {
-		paste = fmt.Sprintf("go tool verdicts init -write-traits %s inserts the traits; then ", nearby(r.File))
+		steps = append(steps, fmt.Sprintf("go tool verdicts init -write-traits %s inserts the traits", nearby(r.File)))
 	}
-	return "next: " + paste + "for each decision uncomment the value that your documentation says, " +
-		"or mend the code; run again"
+	if len(r.Decisions) > 0 {
+		steps = append(steps, "for each decision uncomment the value that your documentation says, "+
+			"or mend the code; run again")
+	}
+	switch {
+	case len(steps) == 0:
+		return ""
+	case r.Count(conformance.Fail) > 0:
+		steps = slices.Insert(steps, 0, "mend what fails, and run again")
+	}
+	return "next: " + strings.Join(steps, "; then ")
 }
 
 // printFailures prints what an implementation fails, as the suite says it: each cause once, with the rules that fail by
