@@ -6,6 +6,7 @@ import (
 	"github.com/escapement-go/escapement/conformance"
 	"github.com/escapement-go/escapement/conformance/concurrencytest"
 	"github.com/escapement-go/escapement/conformance/internal/proof"
+	"github.com/escapement-go/escapement/internal/prove"
 	"github.com/escapement-go/escapement/internal/zoo/concurrency"
 )
 
@@ -35,6 +36,7 @@ func TestDesigns_chosen(t *testing.T) { proof.Chosen(t, concurrency.Chosen) }
 
 // Who holds a lock while it waits is told what to declare, and is judged then.
 func TestUnfinished_asleepWithALock(t *testing.T) {
+	prove.Require(t, prove.Suite)
 	for _, source := range []conformance.TimeSource{conformance.Injected, conformance.PackageTime} {
 		t.Run(source.String(), func(t *testing.T) {
 			proof.Unfinished(t, concurrency.UndeclaredAsleep(source), "Traits{HoldsLockWhileWaiting: true}")

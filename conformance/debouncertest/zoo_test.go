@@ -239,6 +239,7 @@ func TestRules(t *testing.T) {
 // A flush that never comes back, and of which nothing proves that it never will, leaves the
 // rules inconclusive that it concerns: none of them passes.
 func TestUnfinished_flush(t *testing.T) {
+	prove.Require(t, prove.Suite)
 	var enough atomic.Bool // ends what spins
 	t.Cleanup(func() { enough.Store(true) })
 	outside := make(chan struct{}) // belongs to no bubble

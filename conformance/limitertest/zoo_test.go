@@ -336,6 +336,7 @@ func TestRun_fastTicker(t *testing.T) {
 
 // Who holds a lock while it sleeps is told what to declare, and is judged then.
 func TestUnfinished_asleepWithALock(t *testing.T) {
+	prove.Require(t, prove.Suite)
 	for _, source := range []conformance.TimeSource{conformance.Injected, conformance.PackageTime} {
 		t.Run(source.String(), func(t *testing.T) {
 			proof.Unfinished(t, limiter.UndeclaredAsleep(source), "Traits{HoldsLockWhileWaiting: true}")

@@ -1,5 +1,5 @@
 // Package prove says how far the tests of this module go. Without a word they show everything once: what each package
-// does, the verdict on each bundled type, a mutant for each rule, each correct design. What shows that the suite itself
+// does, the verdict on each bundled type, a mutant for each rule, some correct designs. What shows that the suite itself
 // is right takes minutes or hours more, and runs if [Variable] says so.
 package prove
 

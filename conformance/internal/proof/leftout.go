@@ -7,6 +7,7 @@ import (
 
 	"github.com/escapement-go/escapement/conformance"
 	"github.com/escapement-go/escapement/conformance/internal/inside"
+	"github.com/escapement-go/escapement/internal/prove"
 	"github.com/escapement-go/escapement/internal/zoo"
 	"github.com/escapement-go/escapement/synctestcompat"
 )
@@ -17,6 +18,7 @@ import (
 func LeftOut(t *testing.T, designs []zoo.Design) {
 	t.Helper()
 	synctestcompat.Require(t)
+	prove.Require(t, prove.Suite)
 	tried := map[string]bool{}
 	for _, d := range designs {
 		if given(d.Spec) {

@@ -225,6 +225,7 @@ func matrix(rows []catch) string {
 func Hangs(t *testing.T, all []zoo.Mutant) {
 	t.Helper()
 	synctestcompat.Require(t)
+	prove.Require(t, prove.Suite)
 	var rows []catch
 	seen := map[string]bool{}
 	for _, m := range all {
@@ -299,9 +300,9 @@ func alone(t *testing.T, mutant string) (out string, err error) {
 }
 
 // Designs checks that no rule accuses a correct design, and that the core rules can judge it.
-// Each runs with one of the ways to take time with which it is listed and without the longest
-// schedules; with ESCAPEMENT_PROVE=1 with all of these ways, and a sixth of the designs with the longest, too; then all
-// of them.
+// A sixth of them run with one of the ways to take time with which they are listed, without the longest schedules and
+// what probes do; with ESCAPEMENT_PROVE=1 these with both, and the others without the longest; then all of them with
+// both.
 func Designs(t *testing.T, all []zoo.Design) {
 	t.Helper()
 	chosen := once(all)
@@ -319,7 +320,7 @@ func Designs(t *testing.T, all []zoo.Design) {
 			level := prove.All
 			if inFull {
 				level = prove.Suite
-			} else if !chosen[i] {
+			} else {
 				prove.Require(t, prove.Suite)
 			}
 			judgeDesign(t, d.Spec, level)
@@ -340,7 +341,7 @@ func judgeDesign(t *testing.T, spec conformance.Spec, level prove.Level) {
 		spec.Run(t)
 		return
 	}
-	r := spec.Examine(t, inside.Options{Most: prove.Number(40, 40, 200, 200)})
+	r := spec.Examine(t, inside.Options{Most: prove.Number(40, 40, 200, 200), Unprobed: !prove.Reaches(prove.Suite)})
 	if r.Count(conformance.Pass) == 0 && synctestcompat.Available {
 		t.Errorf("nothing was judged: %s", r)
 	}
