@@ -292,6 +292,9 @@ func (e *engine[T, E]) evaluate() *conformance.Report {
 	}
 	var races []Job
 	for _, f := range e.c.Families(e.Suite) {
+		if e.probesOnly() {
+			break
+		}
 		f = e.kept(f)
 		races = append(races, e.racing(f)...)
 		e.explore(f)
@@ -305,6 +308,13 @@ func (e *engine[T, E]) evaluate() *conformance.Report {
 		return e.evaluate()
 	}
 	return e.report("")
+}
+
+// probesOnly reports whether only a rule is asked for that judges no trace, and all traits are declared.
+func (e *engine[T, E]) probesOnly() bool {
+	return e.options.Until != "" && !e.undeclared && !slices.ContainsFunc(e.rules, func(r Rule[T, E]) bool {
+		return r.ID == e.options.Until && r.Probe == nil
+	})
 }
 
 // panicked is what CANARY says of a constructor that panics with what is usual.
