@@ -17,8 +17,9 @@ var ErrTooManyKeys = errors.New("debounce: too many keys are in use")
 // A Keyed is one [Debouncer] for each key: a burst of one key neither delays nor
 // fires another, and their callbacks may overlap; those of one key do not.
 //
-// It holds a key only while the key has a burst or a running callback. So it holds no
-// more keys than were called within the last wait, and than [MaxKeys] if given.
+// It holds a key only while the key has a burst or a running callback: at most the keys
+// called within the last wait and those whose callback is running, and never more than
+// [MaxKeys], if given.
 // Forgetting a key changes nothing when it comes back. To make bursts cheaper, a Keyed
 // keeps the last 32 forgotten keys with their stopped timers, for reuse by other keys.
 //
@@ -65,7 +66,7 @@ func NewKeyed[K comparable, T any](wait time.Duration, f func(K, T), opts ...Opt
 }
 
 // Call is [Debouncer.Call] for key k. It returns [ErrTooManyKeys], and does nothing, if
-// k has no burst and as many keys as [MaxKeys] allows have one; otherwise nil. It
+// k is not held and as many keys as [MaxKeys] allows are; otherwise nil. It
 // panics if k is not equal to itself, as NaN.
 func (d *Keyed[K, T]) Call(k K, v T) error {
 	d.mu.Lock()

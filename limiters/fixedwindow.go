@@ -20,8 +20,8 @@ import (
 //
 // A window is half open: the instant at which it ends belongs to the next. A denied
 // event costs nothing, and no event extends a window. An instant before the current
-// window counts as in it: if the clock goes back by d, nothing more is granted until it
-// is where it was, for d and a window at most.
+// window counts as in it: if the clock goes back by d, the current window ends d later,
+// and no more is granted meanwhile than was left in it.
 //
 // The zero FixedWindow denies everything. Make one with [NewFixedWindow]. It follows
 // the wall clock and has no goroutine and no timer. All methods are safe for

@@ -35,8 +35,8 @@ import (
 // Nor does a Throttle queue events or block: to queue events use a leaky bucket, to
 // block the Wait of a rate limiter.
 //
-// The zero Throttle lets everything pass, as interval 0 does. The window is open
-// at its end: an event exactly interval after its start is in the next one. The
+// The zero Throttle lets everything pass, as interval 0 does. A window is half
+// open: an event exactly interval after its start is in the next one. The
 // first event passes whatever the instant, also the zero time. Instants more than
 // 292 years apart count as 292 years apart.
 //

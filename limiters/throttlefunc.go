@@ -18,7 +18,7 @@ type Edges uint8
 const (
 	Leading  Edges = 1 << iota // the first event, at once; alone, the rest is dropped
 	Trailing                   // the newest event, at the end of the window
-	Sample                     // the newest event, at the end of each slot of a fixed grid
+	Sample                     // the newest event, at the end of each interval of a fixed grid
 )
 
 // A ThrottleFuncOption is an option of [NewThrottleFunc]: [WithClock] or [Edges].
@@ -47,16 +47,17 @@ func (e Edges) applyThrottleFunc(cfg *throttleFuncConfig) { cfg.edges = e }
 //     runs at once. If more come within, the newest runs at its end.
 //   - Trailing: an event outside of a window opens one; the newest runs at its end.
 //   - Leading: as Throttle. There is no timer.
-//   - Sample: the first event begins a grid of slots of interval. The newest
-//     event of each slot runs at its end; a slot without events runs nothing.
+//   - Sample: the first event begins a fixed grid of intervals. The newest event
+//     of each runs at its end; one without events runs nothing.
 //
 // A run at the end of a window opens the next one, so runs are at least interval
-// apart; with Sample they are one per slot. No event runs twice.
+// apart; with Sample they are one per interval of the grid. No event runs twice.
 //
 // The zero ThrottleFunc has no function to run: its Call panics. Make one with
-// [NewThrottleFunc]. A window is open at its end: an event at exactly its start
-// plus interval is in it only if it comes before the timer. With interval 0 every
-// event runs, in order, before Call returns or, if the function is running, after.
+// [NewThrottleFunc]. If a timer is armed, an event at exactly the start of the window
+// plus interval belongs to that window if it comes before the timer, otherwise to the
+// next; if none is armed, it opens the next window. With interval 0 every event runs,
+// in order, before Call returns or, if the function is running, after.
 //
 // The function runs on the goroutine of the caller (the leading edge, Flush) or of the
 // timer, one run at a time and under no lock: it may call any method. An event that
@@ -79,7 +80,7 @@ type ThrottleFunc[T any] struct {
 	mu      sync.Mutex
 	stopped bool
 	opened  bool      // start is one
-	start   time.Time // of the newest window or slot
+	start   time.Time // of the newest window, or interval of the grid
 	pending bool      // value waits for the timer or, if due, for the running f
 	due     bool
 	value   T
@@ -99,7 +100,7 @@ type throttleTimer interface {
 }
 
 // NewThrottleFunc returns a ThrottleFunc that runs f. It panics if interval is
-// negative, f is nil, or the edges are none of those listed there.
+// negative, f is nil, or the edges are none of those listed for [Edges].
 func NewThrottleFunc[T any](interval time.Duration, f func(T), opts ...ThrottleFuncOption) *ThrottleFunc[T] {
 	if interval < 0 {
 		panic(fmt.Sprintf("limiters: NewThrottleFunc: interval %v must be >= 0: use 0 to run every event", interval))

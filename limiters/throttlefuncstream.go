@@ -64,7 +64,7 @@ type edgeStream[T any] struct {
 	clock    clockwork.Clock
 
 	open    bool      // start is one
-	start   time.Time // of the newest window or slot
+	start   time.Time // of the newest window, or interval of the grid
 	pending bool      // item waits for the end of it, and the timer is armed
 	item    Item[T]
 	timer   clockwork.Timer
@@ -130,7 +130,7 @@ func (s *edgeStream[T]) take(item Item[T]) bool {
 }
 
 // gap returns how long ago the window began. A clock that went back begins it anew; on a grid
-// only what is left of the slot counts.
+// only what is left of the interval counts.
 func (s *edgeStream[T]) gap(now time.Time) time.Duration {
 	gap := now.Sub(s.start)
 	if gap < 0 {
