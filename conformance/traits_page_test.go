@@ -69,6 +69,9 @@ func values(tr inside.Trait) string {
 		if tr.Kind == "number" {
 			return "0 is exact; else: " + strings.Join(tr.Means, "")
 		}
+		if tr.Name == "Fields" { // a set of bits
+			return "undeclared; any sum of `FieldRetry`, `FieldReset`, `FieldRemaining`" + meaning(tr.Means, 0)
+		}
 		return "undeclared, true" + meaning(tr.Means, 0)
 	}
 	var out []string
@@ -83,8 +86,8 @@ func values(tr inside.Trait) string {
 		}
 		list(v-1, "")
 	}
-	for i := range tr.Values {
-		if !slices.Contains(tr.Order, i+1) {
+	for i, name := range tr.Values {
+		if name != "" && !slices.Contains(tr.Order, i+1) {
 			list(i, map[bool]string{true: "*"}[len(tr.Order) > 0])
 		}
 	}

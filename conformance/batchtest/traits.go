@@ -80,10 +80,9 @@ func (c *contract) Table(s *suite.Suite, tr *Traits) []suite.Choice {
 		},
 		{
 			Name: "CloseFlush", Declared: int(tr.CloseFlush), Apart: true, Sure: true,
-			Order:  []int{int(CloseFires), int(CloseDrops)},
-			Values: []string{"CloseFires", "CloseAtDeadline", "CloseDrops"},
-			Means: []string{"Close hands over the current batch", "Close hands over the current batch when it is due",
-				"Close drops the current batch"},
+			Order:    []int{int(CloseFires), int(CloseDrops)},
+			Values:   []string{"CloseFires", "", "CloseDrops"}, // CloseAtDeadline is refused
+			Means:    []string{"Close hands over the current batch", "", "Close drops the current batch"},
 			Needless: func() bool { return !s.Accepts(verb.Close) },
 			Observe:  func() int { return int(closes(s)) },
 			Set:      func(v int) { tr.CloseFlush = CloseFlush(v) },

@@ -50,7 +50,7 @@ type Backlog int
 // The choices.
 const (
 	BacklogBounded   Backlog = iota + 1 // as New is told
-	BacklogUnbounded                    // there is none
+	BacklogUnbounded                    // there is no bound
 	BacklogNone                         // nothing waits: what cannot run is rejected at once
 )
 
@@ -60,7 +60,7 @@ type Timeout int
 // The choices.
 const (
 	TimeoutBounded Timeout = iota + 1 // as New is told
-	TimeoutNone                       // there is none but the context's
+	TimeoutNone                       // no timeout but the context's
 )
 
 // Context says whether a context ends the wait.

@@ -44,7 +44,7 @@ type FirstItem int
 // The choices.
 const (
 	FirstAtOnce FirstItem = iota + 1 // at once, unless the last one left less than the interval ago
-	FirstWaits                       // an interval after it came, or after the last one left if that is sooner
+	FirstWaits                       // an interval after it came, or after the last one left if that is still to come
 	FirstOnGrid                      // at the next instant of a grid that began when the bucket was made
 )
 
@@ -75,7 +75,8 @@ func (c *contract) Table(s *suite.Suite, tr *Traits) []suite.Choice {
 			Name:  "FirstItem", Declared: int(tr.FirstItem), Values: heads, Needless: suite.Always, Apart: true,
 			Means: []string{"an item that finds an empty queue leaves at once, unless the last left less " +
 				"than an interval ago",
-				"an item that finds an empty queue leaves an interval after it came or the last one left",
+				"an item that finds an empty queue leaves an interval after it came, or after the last one " +
+					"left if that is still to come",
 				"items leave with the ticks of a grid"},
 			Sure: true,
 			Observe: func() int {
@@ -108,9 +109,9 @@ func (c *contract) Table(s *suite.Suite, tr *Traits) []suite.Choice {
 		{
 			Order: []int{int(CloseAtDeadline), int(CloseDrops)},
 			Name:  "CloseFlush", Declared: int(tr.CloseFlush), Apart: true,
-			Values: []string{"CloseFires", "CloseAtDeadline", "CloseDrops"},
-			Means: []string{"items that wait at Close leave together, which no rule judges",
-				"items that wait at Close leave in their turn", "items that wait at Close never leave"},
+			Values: []string{"", "CloseAtDeadline", "CloseDrops"}, // CloseFires is refused
+			Means: []string{"", "items that wait at Close leave in their turn",
+				"items that wait at Close never leave"},
 			Sure:     true,
 			Needless: func() bool { return !s.Accepts(verb.Close) },
 			Observe:  func() int { return int(drained(s, tr.Slack+2)) },

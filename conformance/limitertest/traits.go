@@ -184,9 +184,9 @@ type OnBurstRaised int
 
 // The choices.
 const (
-	RaiseBringsNothing OnBurstRaised = iota + 1 // as many tokens as before
-	// RaiseBringsTokens: as many tokens more. What is missing stays the same, and a lower
-	// burst takes as many away.
+	RaiseBringsNothing OnBurstRaised = iota + 1 // no tokens: the balance stays
+	// RaiseBringsTokens: as many tokens as the burst grew. The number missing stays the same,
+	// and lowering the burst removes as many.
 	RaiseBringsTokens
 )
 
@@ -402,7 +402,7 @@ func (c *contract) waitChoices(s *suite.Suite, t *Traits, without func(...confor
 			Order: suite.Ranked(2),
 			Name:  "OnBurstRaised", Declared: int(t.OnBurstRaised),
 			Values:   []string{"RaiseBringsNothing", "RaiseBringsTokens"},
-			Means:    []string{"it adds no tokens", "it adds as many tokens"},
+			Means:    []string{"it adds no tokens", "it adds as many tokens as the burst grew"},
 			Needless: without(verb.SetBurst),
 			Observe:  look.raise, Set: func(v int) { t.OnBurstRaised = OnBurstRaised(v) },
 		},

@@ -22,8 +22,8 @@ type Choice struct {
 	// a number it is that number, of one that is true or false 1 or 0.
 	Declared int
 	// Values are the names of the values, in the order of the constants, for the literal;
-	// nil for traits that are no list of constants. Means says in a few words what each of
-	// them means. A choice that nobody need declare, with no Observe, has Means if only the
+	// nil for traits that are no list of constants, "" for one that the contract refuses. Means says in a few
+	// words what each of them means. A choice that nobody need declare, with no Observe, has Means if only the
 	// documentation shows it: the condition, as in "only if". Of a number Means says what it counts or measures.
 	Values, Means []string
 	// Order are the values of a strict choice, the one under which most is judged first; nil for others. A
@@ -134,7 +134,7 @@ func (c Choice) left() bool {
 
 // named reports whether a value can be written.
 func (c Choice) named(value int) bool {
-	return value > 0 && (c.Literal != nil || value <= len(c.Values))
+	return value > 0 && (c.Literal != nil || value <= len(c.Values) && c.Values[value-1] != "")
 }
 
 // literal is a value of the choice as Go has it.

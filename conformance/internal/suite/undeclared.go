@@ -127,7 +127,9 @@ func (u *undeclared) field(s *settled, fails string) {
 		u.open = append(u.open, s.Name)
 		fmt.Fprintf(&u.fields, "\t\t// %s: no run tells, so choose one of\n", s.Name)
 		for i := range s.Values {
-			line("// ", i+1, s.means(i+1))
+			if s.named(i + 1) {
+				line("// ", i+1, s.means(i+1))
+			}
 		}
 	}
 }
