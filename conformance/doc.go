@@ -83,7 +83,7 @@
 // such as a resolution, are always decisions. If no value explains the runs, the decision says so.
 //
 // Known failures go into KnownFailing, by rule and smallest schedule: the rule still runs,
-// and the test fails if the rule passes, or fails on another schedule.
+// and the test fails if the rule passes, or no longer fails on that schedule.
 //
 // Environment variables: ESCAPEMENT_SCHEDULE runs one schedule, as the replay line of a failure
 // says; ESCAPEMENT_REPORT appends each report as a line of JSON to a file, or in a folder to a
@@ -95,8 +95,8 @@
 // more than 110,000 times; the report counts these. It is unfinished if the run makes no
 // progress, though nothing proves that it never would: then the exploration ends, the rules
 // that it concerns are inconclusive, and each core rule among them fails its subtest, without
-// blaming the code and with the entry for KnownFailing. Progress is checked every second, but
-// no verdict depends on real time: a run is given up if the stacks of its goroutines show that
+// blaming the code and with the entry for KnownFailing. Progress is checked every second. No
+// rule is judged by real time; but a run is given up if the stacks of its goroutines prove that
 // none can go on, if it has used more processor time than any run needs, or if ten checks find
 // the whole process idle. If nothing can be judged, Run skips the test.
 //

@@ -15,8 +15,8 @@ import (
 	"github.com/escapement-go/escapement/conformance/internal/inside"
 )
 
-// Version is the version of the rules. It changes when a rule is added, promoted or
-// judges differently, so that reports can be compared.
+// Version is the version of the rules. It changes whenever a rule is added, promoted or
+// judges differently; so an update can fail code that passed.
 const Version = "0.9.0"
 
 // Status is the outcome of a rule.

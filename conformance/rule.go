@@ -27,10 +27,9 @@ type Rule struct {
 	Needs []string
 }
 
-// Known excuses one rule on one schedule. The rule still runs: if it passes, or if it fails on
-// other schedules than this one only, the test fails, so that the list shrinks and hides no
-// regression. If a smaller schedule, perhaps of a new version of the suite, breaks the rule too,
-// the report notes it.
+// Known excuses one rule on one schedule. The rule still runs: if it passes, or fails only on
+// other schedules, the test fails, so that the list shrinks and hides no regression. If a smaller
+// schedule, perhaps of a new version of the suite, breaks the rule too, the report notes it.
 type Known struct {
 	// Rule is the rule's ID.
 	Rule string
@@ -43,7 +42,7 @@ type Known struct {
 	// rule makes that run itself. A run in which most core rules were not judged fails in any
 	// case.
 	Inconclusive bool
-	// Strict lets a smaller schedule that breaks the rule fail, too.
+	// Strict makes the test fail also if a smaller schedule breaks the rule.
 	Strict bool
 	// Why is the reason, for the report.
 	Why string
