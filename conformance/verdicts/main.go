@@ -12,7 +12,7 @@
 //
 //	-github       print an annotation of GitHub Actions for each rule that fails, at the line that calls Run
 //	-html file    write a page with tables, timelines and schedules to file
-//	-interleave   try every order of calls at one instant, which is otherwise chance
+//	-interleave   try every order of calls at one instant, up to a bound; otherwise it is left to chance
 //	-with path    with -interleave, rewrite this package of a dependency too, and those below it
 //	-json         print each report as a line of JSON as it comes, and nothing else
 //	-title text   the heading of the page
@@ -147,7 +147,7 @@ func parse(args []string, stderr io.Writer) (*options, error) {
 	fs.BoolVar(&o.json, "json", false, "print each report as a line of JSON")
 	fs.BoolVar(&o.github, "github", false, "print an annotation of GitHub Actions for each rule that fails")
 	fs.BoolVar(&o.verbose, "v", false, "print what is skipped, and why")
-	fs.BoolVar(&o.interleave, "interleave", false, "try every order of calls at one instant")
+	fs.BoolVar(&o.interleave, "interleave", false, "try every order of calls at one instant, up to a bound")
 	fs.Func("with", "with -interleave, rewrite this package of a dependency too", func(s string) error {
 		o.with = append(o.with, "-with="+s)
 		return nil

@@ -1,10 +1,10 @@
-// Package interleave runs test code in every order of its goroutines and timers, and shows the first order
-// that fails.
+// Package interleave runs test code in every order of its goroutines and timers with at most two preemptions
+// (see [Bound]), and shows the first order that fails.
 //
 // A race detector finds unsynchronised accesses, in the one execution that happened. Most mistakes in concurrent
 // code are of another kind: a lock released between check and act, a wake-up lost between check and wait, a timer
 // that expired just before Stop, an instant read before taking the lock. They fail in one run of a thousand, or
-// on another machine. [Check] makes each such order happen:
+// on another machine. [Check] makes such orders happen:
 //
 //	func TestStop(t *testing.T) {
 //		interleave.Check(t, func(t *interleave.T) {
@@ -60,9 +60,9 @@
 // # What a function must be
 //
 // It is called thousands of times, so it should be small: two or three goroutines with a few operations each.
-// Two with 20 points each have some hundred interleavings with two preemptions. It creates what it tests,
-// ends what it starts, and repeats itself under the same choices. Random numbers, map order or state left by
-// an earlier call make it diverge, which is reported as a failure.
+// Two with 20 points each have several hundred interleavings with two preemptions. It creates what it tests,
+// ends what it starts, and must be deterministic under the same choices. Random numbers, map order or state left
+// by an earlier call make it diverge, which is reported as a failure.
 //
 // It fails by Error and its kin, by a panic, by a deadlock, and by leaving a goroutine behind. Each line of
 // the report is a step: the goroutine that runs next, and the point it resumes from. A timeline follows, with a lane

@@ -19,9 +19,9 @@ const Variable = "ESCAPEMENT_INTERLEAVE"
 // Command is what runs tests with their packages rewritten.
 const Command = "go run github.com/escapement-go/escapement/synctestcompat/interleave/weave"
 
-// Check calls f in a bubble once for each interleaving of its goroutines and of time, those with the
-// fewest preemptions first, and fails with the first in which f fails: by t.Error and the like, a panic,
-// a deadlock, or a leaked goroutine.
+// Check calls f in a bubble once for each interleaving of its goroutines and of time with at most two
+// preemptions (see [Bound]), those with the fewest first, and fails with the first in which f fails: by
+// t.Error and the like, a panic, a deadlock, or a leaked goroutine.
 //
 // If the packages are not rewritten (see the package comment), Check calls f once and then skips the
 // test. Checks of parallel tests take turns. Meanwhile GOMAXPROCS is 1, so that f finds the same on any machine.
@@ -51,7 +51,7 @@ type Result struct {
 	Points    int    // steps of all
 	Failure   string // a report, "" if none failed
 	Order     string // the part of Failure that lists which goroutine runs next
-	Deadlock  bool   // the one that failed did so as nobody could go on before the function had returned
+	Deadlock  bool   // the failing interleaving deadlocked before f had returned
 	Replay    string // the value of Variable for the one that failed
 }
 

@@ -22,7 +22,7 @@ func Bound(n int) Option { return func(c *config) { c.bound = n } }
 // 200,000 are explored, and if there are more the check fails, as it proves nothing.
 func Runs(n int) Option { return func(c *config) { c.runs, c.given = n, true } }
 
-// Points limits an interleaving to n steps; the default is 10,000. A longer one ends the check.
+// Points limits an interleaving to n steps; the default is 10,000. A longer one fails the check.
 func Points(n int) Option { return func(c *config) { c.points = n } }
 
 // StillTime lets time move only when no goroutine can continue, as in a plain bubble. Without it time
@@ -30,7 +30,8 @@ func Points(n int) Option { return func(c *config) { c.points = n } }
 func StillTime() Option { return func(c *config) { c.still = true } }
 
 // Unreduced also explores interleavings that differ only in the order of independent operations: those on
-// different locks, variables and channels. No program without data races fails only there.
+// different locks, variables and channels. A program without data races that fails there also fails without
+// this option.
 func Unreduced() Option { return func(c *config) { c.full = true } }
 
 const look = time.Second // how often the watchdog does
