@@ -6,7 +6,8 @@ type Level string
 const (
 	// Core rules hold for every implementation of a contract.
 	Core Level = "core"
-	// Extended rules are about what not all implementations have or promise. Without it they are skipped.
+	// Extended rules concern features or promises that not every implementation has; without the feature they
+	// are skipped.
 	Extended Level = "extended"
 	// Provisional rules are new: a failure is reported but does not fail the test.
 	Provisional Level = "provisional"

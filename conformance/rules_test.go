@@ -128,8 +128,8 @@ var lawsElsewhere = []struct{ id, where string }{
 	{"DB-CONCAT", byLaws},
 	{"DB-MAXAUTO", "DB-MAX: the bound fires without another event."},
 	{"DB-MAXNOLEAD", "DB-MAXNE: an event that leads after a fire of the bound comes too early."},
-	{"DB-MAXEQ", "DB-MAX and DB-MAXNE judge a bound equal to the wait. " +
-		"A smaller one is not tried: it may be refused, raised to the wait or kept."},
+	{"DB-MAXEQ", "DB-MAX and DB-MAXNE judge a bound equal to the wait, and a shorter one, which may be refused, " +
+		"raised to the wait or kept."},
 	{"DB-MAXTIE", "DB-MAXNE: one fire too many."},
 	{"DB-SERIALKEEP", "DB-LIVE, DB-QUIET and DB-EXACT judge events that come while the callback runs."},
 	{"DB-GOROUTINE", "is a choice, on which no rule depends."},
@@ -137,8 +137,8 @@ var lawsElsewhere = []struct{ id, where string }{
 		"That others wait for it is a choice."},
 	{"TH-SUBSEQ", "TH-NOSPON, TH-PAY and TH-SPACE compare every emission with the events."},
 	{"TH-NOLOCK", "as DB-NOLOCK."},
-	{"TH-CTX, a reader that stops", "is judged by what remains after the context is cancelled. Before that a " +
-		"buffered item and a goroutine blocked for good look alike, as the spec writes the reader. " +
+	{"TH-CTX, a reader that stops", "is judged by what remains after the context is cancelled. Before that, a " +
+		"buffered item and a goroutine blocked for good look alike, since the reader is part of the spec. " +
 		"Late readers are not tried: what they miss depends on the buffer."},
 	{"RL-SPLIT", "RL-MODEL: both are decided as by the exact bucket."},
 	{"GC-OVF", "X-CFG judges bursts and intervals whose product overflows, RL-TINY and RL-HUGE those of limiters."},

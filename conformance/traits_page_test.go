@@ -20,15 +20,15 @@ it explores, and the subtest TRAITS prints them, to be pasted.
 
 - **strict**: the first value, under which most rules apply, is assumed until a run refutes it. A later value is then a
   decision for the author, with the smallest run that refutes the first: the behaviour is documented, or a mistake. A
-  value marked * is no weaker, only other, and is assumed if it is observed; rules that make no sense with it, as
+  value marked * is not weaker, only different, and is assumed if it is observed; rules that make no sense with it, as
   those of payloads without one, are skipped. A trait that is true or undeclared is strict, too:
   undeclared is assumed.
 - **nominal**: no value is stricter. The observed one is assumed.
 - **number**: exact is assumed. A measured number is a hint in a decision, and never a declaration.
 
 Traits in *italics* need no declaration. While others are undeclared they are tried, too, and what is observed is
-assumed. Once the others are declared, the rules that depend on them are skipped, and only what a weaker value would
-excuse is asked for.
+assumed. Once all other traits are declared, rules that depend on undeclared *italic* traits are skipped, and only what
+a weaker value would excuse is asked for.
 `
 
 // TRAITS.md is made from the choices of the contracts, of which some are fit for bubbles only.

@@ -35,7 +35,7 @@ type Reentrancy = trait.Reentrancy
 // The choices.
 const (
 	ReentrancyAllowed   = trait.ReentrancyAllowed   // as if nothing were declared
-	ReentrancyForbidden = trait.ReentrancyForbidden // documented as a deadlock
+	ReentrancyForbidden = trait.ReentrancyForbidden // documented to deadlock
 )
 
 // Waits says what Advance waits for.

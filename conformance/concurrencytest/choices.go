@@ -27,7 +27,7 @@ var (
 	ordersMean    = []string{"first come, first served", "in any order"}
 	oversizesMean = []string{"a request for more than the limit is rejected at once",
 		"a request for more than the limit waits until its context or the timeout ends",
-		"a request for more than the limit counts as one for the limit"}
+		"a request for more than the limit is treated as a request for exactly limit slots"}
 	releasesMean = []string{"Release panics if no slot is held", "Release does nothing if no slot is held",
 		"callers must not call Release if no slot is held, and nothing is judged after it"}
 	hooksMean = []string{"New installs OnReject, which is called for each rejection", "New installs no OnReject",

@@ -80,7 +80,7 @@ func (c *contract) Rules() []suite.Rule[Traits, *exam] {
 		},
 		{
 			Rule: core("CT-CTXERR", "A request ended by its context MUST return the context's error, if "+
-				"declared, and MUST NOT return the error of another end: a passed deadline is no "+
+				"declared, and MUST NOT return the error of another outcome: an expired deadline is not a "+
 				"cancellation."),
 			Absent: withoutContext,
 			About:  func(j suite.Job) bool { return cancels(j.Schedule) || cancelsBefore(j.Schedule) },
@@ -117,7 +117,8 @@ func (c *contract) Rules() []suite.Rule[Traits, *exam] {
 		{
 			Rule: core("CT-HEAD", "When the first waiter gives up, or can never run, those behind it that "+
 				"fit MUST get the free slots at once. A waiter for more than a lowered limit may wait or be "+
-				"rejected; but if one is rejected, another MUST NOT block those behind it."),
+				"rejected; but an implementation that rejects such waiters MUST NOT let any of them block those "+
+				"behind it."),
 			Absent: func(_ *suite.Suite, tr *Traits) string {
 				return cmp.Or(suite.If(tr.OneAtATime, noSuchThing), tr.nobodyLeaves())
 			},
@@ -186,8 +187,8 @@ func (c *contract) Rules() []suite.Rule[Traits, *exam] {
 			Probe:    c.reentry,
 		},
 		{
-			Rule: core("X-LEAK", "No goroutine or armed timer may remain while idle or after Stop; nor may "+
-				"each rejected request leave one behind while another runs."),
+			Rule: core("X-LEAK", "No goroutine or armed timer may remain while idle or after Stop; and while "+
+				"a request runs, there MUST NOT be one more goroutine for each request that was rejected."),
 			About: suite.Looked,
 			Check: (*exam).left,
 		},

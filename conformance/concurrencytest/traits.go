@@ -18,7 +18,7 @@ type Traits struct {
 	// Context says whether a context ends the wait. Not for Lock.
 	Context Context
 	// ContextError says which error a request ended by its context returns. If undeclared,
-	// the error must not be that of another end.
+	// the error must not be that of another outcome.
 	ContextError ContextError
 	// SeatHeld says whether a request that waited keeps its place in the backlog while it
 	// runs. Only with BacklogBounded.
@@ -98,7 +98,7 @@ type Oversize int
 const (
 	OversizeFails   Oversize = iota + 1 // it is rejected at once
 	OversizeBlocks                      // it waits until its context or the timeout ends, and holds up no other
-	OversizeClamped                     // it counts as one for the limit; not judged beside Resize
+	OversizeClamped                     // it is treated as a request for exactly limit slots; not judged with Resize
 )
 
 // OverRelease says what a Release does when nothing is held.

@@ -25,8 +25,8 @@ func cancelRules() []rule {
 		},
 		{
 			Rule: extended("DB-CANCELBAR", "Once Cancel has returned, a callback MUST NOT start: with "+
-				"CommitBarrier for what Cancel reported cancelled, if it reports; with FinishBarrier at all. "+
-				"With CommitBarrier, Cancel MUST NOT report a fired event as cancelled."),
+				"FinishBarrier for any earlier event, with CommitBarrier for one that Cancel reported as "+
+				"cancelled. With CommitBarrier, Cancel MUST NOT report a fired event as cancelled."),
 			Ops:      ops,
 			Declared: []string{"CancelBarrier"},
 			Absent:   noTrailing,

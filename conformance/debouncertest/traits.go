@@ -79,7 +79,7 @@ type (
 	// BothTwice, on both.
 	BothSingle = trait.BothSingle
 	// Reentrancy says whether the callback may call the debouncer. ReentrancyAllowed is the default;
-	// ReentrancyForbidden says that such a call is documented as a deadlock.
+	// ReentrancyForbidden says that such a call is documented to deadlock.
 	Reentrancy = trait.Reentrancy
 	// CloseFlush says what happens to the pending event when the input ends. With CloseFires it fires at once, with
 	// CloseAtDeadline at its deadline; CloseDrops drops it.
@@ -108,7 +108,7 @@ const (
 	BothTwice = trait.BothTwice // on both edges
 
 	ReentrancyAllowed   = trait.ReentrancyAllowed   // the default
-	ReentrancyForbidden = trait.ReentrancyForbidden // documented as a deadlock
+	ReentrancyForbidden = trait.ReentrancyForbidden // documented to deadlock
 
 	CloseFires      = trait.CloseFires      // it comes at once
 	CloseAtDeadline = trait.CloseAtDeadline // it comes at its time

@@ -65,7 +65,8 @@ func (c *contract) Rules() []suite.Rule[Traits, *exam] {
 			Check: (*exam).empty,
 		},
 		{
-			Rule:   core("LB-FRAC", "Refused items, however many, MUST NOT change when the others leave."),
+			Rule: core("LB-FRAC", "Refused items, however many, MUST NOT affect the instants at which the "+
+				"others leave."),
 			Unless: func(_ *suite.Suite, tr *Traits) string { return suite.If(tr.Unbounded, "declared: Unbounded") },
 			Again:  (*exam).often,
 		},

@@ -91,7 +91,7 @@ func (c *contract) Table(s *suite.Suite, tr *Traits) []suite.Choice {
 		},
 		{
 			Name: "Slack", Declared: tr.Slack, Literal: strconv.Itoa, Apart: true,
-			Means: []string{"after idle time so many more items leave at once"},
+			Means: []string{"how many more items leave at once after idle time"},
 			Observe: func() int {
 				if tr.FirstItem == FirstAtOnce && !tr.HoldsLockWhileWaiting {
 					c.slackSeen = max(0, together(s)-1)

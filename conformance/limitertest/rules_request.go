@@ -34,7 +34,7 @@ func (c *contract) requestRules() []rule {
 			Check: (*exam).cap,
 		},
 		{
-			Rule:  core("RL-ENV", "In any window of length L no more than rate*L + burst tokens may be granted."),
+			Rule:  core("RL-ENV", "In any period of length L no more than rate*L + burst tokens may be granted."),
 			Sees:  accepted,
 			Check: (*exam).env,
 		},

@@ -429,7 +429,7 @@ func (c *contract) unitChoices(t *Traits, look observer) []suite.Choice {
 		},
 		{
 			Name: "RefillSize", Declared: t.RefillSize, Literal: strconv.Itoa,
-			Means:   []string{"so many tokens arrive together, at instants that the limiter chooses"},
+			Means:   []string{"how many tokens arrive together, at instants that the limiter chooses"},
 			Observe: look.refillSize, Set: func(v int) { t.RefillSize = v },
 		},
 		{

@@ -52,7 +52,7 @@ func (c *contract) Rules() []suite.Rule[Traits, *exam] {
 		},
 		{
 			Rule: core("SC-ORDER", "Instants that go back MUST NOT reset the counts: no more may be granted "+
-				"than the limit for each window that they span, and for one more at either end."),
+				"than the limit for each whole window that they span and for one more at each end."),
 			Absent: c.absentBut(FixedWindow, SlidingLog, SlidingCounter), Ops: allow,
 			Unless: func(s *suite.Suite, tr *Traits) string {
 				return cmp.Or(forward(s, tr), c.undeclared(s, tr))
@@ -153,8 +153,8 @@ func (c *contract) Rules() []suite.Rule[Traits, *exam] {
 			Check: unmoved((*exam).remain),
 		},
 		{
-			Rule: answered("GC-RESET", "The limiter MUST be as new after ResetAfter, and not sooner; an "+
-				"estimate may be too long. A limiter that is as new may tell when its window ends."),
+			Rule: answered("GC-RESET", "The limiter MUST decide like a new one after ResetAfter, and not "+
+				"sooner; an estimate may be too long. A limiter that already does may tell when its window ends."),
 			Ops: allow, Mixed: true, // one about decisions tells more
 			Unless: func(s *suite.Suite, tr *Traits) string {
 				return cmp.Or(unanswered(tr, FieldReset), c.undeclared(s, tr))

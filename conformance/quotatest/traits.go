@@ -88,7 +88,7 @@ const (
 	AlignUnix
 	AlignCreation // one after the other, from when the limiter was made or first asked
 	// AlignFirstUse is for a FixedWindow: a window begins with the first request after the
-	// window before has ended. The first window may begin when the limiter is made.
+	// previous window has ended. The first window may begin when the limiter is made.
 	AlignFirstUse
 )
 
@@ -168,7 +168,7 @@ func (c *contract) Table(s *suite.Suite, tr *Traits) []suite.Choice {
 		},
 		{
 			Name: "Resolution", Declared: int(tr.Resolution), Literal: durationLiteral,
-			Means:   []string{"a decision is exact to within so much time"},
+			Means:   []string{"to within how much time a decision is exact"},
 			Observe: func() int { return int(c.observations(s).exactness(tr).Resolution) },
 			Set:     func(v int) { tr.Resolution = time.Duration(v) },
 		},
@@ -180,7 +180,7 @@ func (c *contract) Table(s *suite.Suite, tr *Traits) []suite.Choice {
 		},
 		{
 			Name: "Buckets", Declared: tr.Buckets, Literal: strconv.Itoa,
-			Means:   []string{"the window is counted in so many parts, and is exact to one of them"},
+			Means:   []string{"in how many parts the window is counted; it is exact to one of them"},
 			Observe: func() int { return c.observations(s).exactness(tr).Buckets },
 			Set:     func(v int) { tr.Buckets = v },
 		},
@@ -206,7 +206,7 @@ func (c *contract) Table(s *suite.Suite, tr *Traits) []suite.Choice {
 			Name: "Align", Declared: int(tr.Align), Values: aligns,
 			Means: []string{"at whole multiples of the window since the year 1, as of time.Truncate",
 				"at whole multiples of the window since 1970", "one after another, from when the limiter was made",
-				"with the first request after the last one has ended"},
+				"with the first request after the previous window has ended"},
 			Needless: func() bool { return kind != FixedWindow && kind != SlidingCounter },
 			Observe: func() int {
 				return c.observations(s).best(tr, len(aligns), func(tr *Traits, v int) { tr.Align = Align(v) })

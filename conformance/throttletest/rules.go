@@ -161,8 +161,9 @@ func (c *contract) Rules() []suite.Rule[Traits, *exam] {
 			verb.Reset),
 		c.flushes(law(extended, "TH-FLUSH", "Flush MUST emit a pending event at once, once, and nothing if "+
 			"none is pending. Its emission MUST open an interval, leave the current one running, or end it, "+
-			"as declared; if undeclared, any of these. Later events MUST be emitted within an interval; a "+
-			"flush of nothing MUST NOT make them come sooner, nor later on the leading edge.")),
+			"as declared; if undeclared, any of these. The newest later event MUST be emitted no later than "+
+			"an interval after it came; a flush of nothing MUST NOT make it come sooner, nor later on the "+
+			"leading edge.")),
 		{
 			Rule: conformance.Rule{
 				ID:    "TH-ONEOF",

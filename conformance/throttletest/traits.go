@@ -74,7 +74,7 @@ type (
 	// with CloseAtDeadline at its time; CloseDrops drops it.
 	CloseFlush = trait.CloseFlush
 	// Reentrancy says whether the callback may call the throttle. ReentrancyAllowed is the default; ReentrancyForbidden
-	// says that such a call is documented as a deadlock.
+	// says that such a call is documented to deadlock.
 	Reentrancy = trait.Reentrancy
 )
 
@@ -97,7 +97,7 @@ const (
 	CloseAtDeadline     = trait.CloseAtDeadline     // it comes at its time
 	CloseDrops          = trait.CloseDrops          // it is dropped
 	ReentrancyAllowed   = trait.ReentrancyAllowed   // the default
-	ReentrancyForbidden = trait.ReentrancyForbidden // documented as a deadlock
+	ReentrancyForbidden = trait.ReentrancyForbidden // documented to deadlock
 )
 
 // Boundary says what happens to an event at exactly the end of an interval.
