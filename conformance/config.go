@@ -36,9 +36,9 @@ type Config struct {
 	// the first of them; the others then take no time.
 	Busy     time.Duration
 	BusyRuns int
-	// Inside is an operation that the first callback, or with InsideRun the callback of that
-	// number, does before it returns; if callbacks take time, each of them does it at its end,
-	// unless it is an event.
+	// Inside is an operation that is done once by the first callback, or callback number
+	// InsideRun, just before it returns. If callbacks take time, every callback does it, unless
+	// it is an event, which only the first brings.
 	Inside    Op
 	InsideRun int
 	// Panics is the number of the callback that panics, counted from 1.

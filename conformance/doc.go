@@ -54,7 +54,7 @@
 // by the set of legal outcomes. Correct code may fire late for a superseded event, or just
 // after Cancel or Stop, when its goroutine is overtaken. Such an outcome is a failure only if
 // at least 15 % of the runs of its schedule show it, with -race 35 %; a mistake that shows
-// more rarely passes.
+// less often goes unnoticed.
 //
 // How concurrent calls interleave is chance as well (X-CONC and similar rules). If the code under
 // test is rewritten by the command weave of package synctestcompat/interleave, as verdicts

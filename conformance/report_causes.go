@@ -11,12 +11,12 @@ import (
 type Cause struct {
 	// Status is Fail, Undecided for what is to be declared or decided, or Inconclusive for what could not be judged.
 	Status Status `json:"status"`
-	// Rules are the IDs of the rules, the one that tells most of it first.
+	// Rules are the IDs of the rules, the most telling first.
 	Rules []string `json:"rules"`
 	// Headline and Schedule are those of the first rule; Headline is the reason for what could not be judged.
 	Headline string `json:"headline,omitempty"`
 	Schedule string `json:"schedule,omitempty"`
-	// Place is the line of code at which what could not be judged hangs, if that is known.
+	// Place is the line at which the run hangs, for a cause that could not be judged; "" if it is not known.
 	Place string `json:"place,omitempty"`
 }
 

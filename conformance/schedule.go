@@ -63,7 +63,7 @@ type Step struct {
 //	stop               (debouncer, throttle)
 //	reset [N]          of key N (throttle)
 //	close              the input ends (streams, leaky bucket, batcher)
-//	wall D             the wall clock is set D further, or back (debouncer, throttle)
+//	wall D             the wall clock is set D further, or back (debouncer, throttle, leaky bucket)
 //
 //	allow N [K]        N tokens now or not at all, for key K (limiter, quota)
 //	reserve N          (limiter)
@@ -77,7 +77,8 @@ type Step struct {
 //	acquire N [K] [D]  request N, weight K, for D at most (concurrency)
 //	try N [K]          request N, now or not at all (concurrency)
 //	do N [D]           request N as a handler (concurrency)
-//	release N [K]      request N is done; without one, K slots too many (concurrency)
+//	release N [K]      request N is done; if there is no request N, K slots are released that
+//	                   nobody holds (concurrency)
 //	panic N            the handler of request N panics (concurrency)
 //	exit N             the handler of request N calls runtime.Goexit (concurrency)
 //	resize N           the limit becomes N (concurrency)
@@ -89,7 +90,7 @@ type Step struct {
 //	afterfunc N D      arms function N (clock)
 //	sleep N D          goroutine N sleeps (clock)
 //	consume N K        goroutine N receives from timer, channel or ticker K (clock)
-//	nap D              the function, sleeper or consumer that does it sleeps (clock)
+//	nap D              the function, sleeper or consumer in which it stands sleeps for D (clock)
 //	halt N             Stop of timer, ticker or function N (clock)
 //	rearm N D          Reset of timer, ticker or function N (clock)
 //	read N             receives from timer, channel or ticker N if there is a value (clock)
@@ -98,7 +99,7 @@ type Step struct {
 //	timeout N D [K]    context N ends in D, under context K (clock)
 //	deadline N D [K]   context N ends D after the start (clock)
 //	err N              asks context N for its Err (clock)
-//	within N [K]       context N is package context's own, to cancel (clock)
+//	within N [K]       makes context N by context.WithCancelCause, under context K (clock)
 type Op string
 
 // idle is the operation that has no instant of its own.

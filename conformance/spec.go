@@ -32,10 +32,10 @@ type Judge interface {
 	// Run runs a schedule on fresh instances, in each order in which its racing steps can
 	// meet their timers, and returns the rules that it breaks, in the order of the
 	// contract's rules. Rules that are provisional are left out, and so are those of an
-	// undeclared trait. If a rule that is listed as known to fail is broken, or is about
-	// unusual input that the schedule has, nothing is returned: other rules may be broken
-	// by the same mistake. A run that makes no progress, for which no rule can be blamed,
-	// fails the test unless KnownFailing lists it as inconclusive.
+	// undeclared trait. Nothing is returned if a rule in KnownFailing is broken, or concerns
+	// unusual input that the schedule has: the same mistake may break other rules. A run that
+	// makes no progress, for which no rule can be blamed, fails the test unless KnownFailing
+	// lists it as inconclusive.
 	Run(s Schedule) []Violation
 	// Trace runs a schedule once on a fresh instance and returns what happened, without
 	// judging it: for laws that compare two runs. Steps do not race. It fails the test if

@@ -73,7 +73,7 @@ type Answer struct {
 	// RetryAfter is how long to wait until the same request is granted, if nothing else
 	// is. It is read if OK is false.
 	RetryAfter time.Duration
-	// ResetAfter is how long it takes until the limiter is as new, if nothing else is
+	// ResetAfter is how long until the limiter decides like a new one, if nothing else is
 	// granted.
 	ResetAfter time.Duration
 	// Remaining is how many more events would be granted at this instant.

@@ -47,7 +47,7 @@ type (
 	// drops it.
 	CloseFlush = trait.CloseFlush
 	// Reentrancy says whether the consumer may call the batcher. ReentrancyAllowed is the default; ReentrancyForbidden
-	// says that such a call is documented as a deadlock.
+	// says that such a call is documented to deadlock.
 	Reentrancy = trait.Reentrancy
 )
 
@@ -60,7 +60,7 @@ const (
 	CloseDrops  = trait.CloseDrops // it is dropped
 
 	ReentrancyAllowed   = trait.ReentrancyAllowed   // the default
-	ReentrancyForbidden = trait.ReentrancyForbidden // documented as a deadlock
+	ReentrancyForbidden = trait.ReentrancyForbidden // documented to deadlock
 )
 
 // Spec describes an implementation.

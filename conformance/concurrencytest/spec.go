@@ -17,9 +17,9 @@
 //
 // Leave Traits out at first: the subtest TRAITS prints the literal to paste. Requests wait on
 // goroutines, which can only be driven exactly in a bubble: where the toolchain has no bubbles the suite
-// skips. A schedule is over with its last step, when all that it began is let go: one of your own shows
-// that a wait ends by itself if it ends with an idle step. Package conformance explains what the suite
-// does.
+// skips. A schedule ends with its last step; the suite then releases everything it started. So if a
+// schedule of your own is to show that a wait ends by itself, end it with an idle step. Package
+// conformance explains what the suite does.
 package concurrencytest
 
 import (
@@ -58,7 +58,7 @@ const (
 	Injected    = conformance.Injected
 	PackageTime = conformance.PackageTime
 	FairFIFO    = trait.FairFIFO // in the order in which they came, and before whoever comes later
-	FairNone    = trait.FairNone // whoever asks first when something is free, so that a wait can be overtaken
+	FairNone    = trait.FairNone // the first to come once something is free gets it, so it can overtake a waiter
 )
 
 // Spec describes an implementation.

@@ -85,11 +85,11 @@ type Funcs struct {
 	Call func(int)
 	// Cancel discards the pending event. An implementation whose cancel reports something sets
 	// CancelReports instead: true means that nothing will run for the cancelled event. With keys it
-	// cancels those of all keys, or of none.
+	// must act on all keys or do nothing.
 	Cancel        func()
 	CancelReports func() bool
-	// Flush fires the pending event now, and nothing if there is none. With keys it fires
-	// those of all keys, or of none.
+	// Flush fires the pending event now, and nothing if there is none. With keys it must act
+	// on all keys or do nothing.
 	Flush func()
 	// Pending reports whether an event is pending. With keys it is not judged.
 	Pending func() bool

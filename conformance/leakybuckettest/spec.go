@@ -54,7 +54,7 @@ type (
 	// interval at most; with BackStands nothing leaves until the clock is where it was.
 	ClockBack = trait.ClockBack
 	// Reentrancy says whether the function that gets the items may call the bucket. ReentrancyAllowed is the default;
-	// ReentrancyForbidden says that such a call is documented as a deadlock.
+	// ReentrancyForbidden says that such a call is documented to deadlock.
 	Reentrancy = trait.Reentrancy
 )
 
@@ -69,7 +69,7 @@ const (
 	BackStands      = trait.BackStands      // nothing comes sooner: time stands until the clock is where it was
 
 	ReentrancyAllowed   = trait.ReentrancyAllowed   // the default
-	ReentrancyForbidden = trait.ReentrancyForbidden // documented as a deadlock
+	ReentrancyForbidden = trait.ReentrancyForbidden // documented to deadlock
 )
 
 // Spec describes an implementation.

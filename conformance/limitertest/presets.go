@@ -22,8 +22,8 @@ func JujuRatelimit() Traits {
 	}
 }
 
-// UberRatelimit are the traits of go.uber.org/ratelimit with slack: single turns, of which only
-// the first is there in the beginning.
+// UberRatelimit are the traits of go.uber.org/ratelimit with slack: tokens are taken one at a
+// time, and a new limiter has one.
 func UberRatelimit() Traits {
 	return Traits{Initial: InitialOne, OneAtATime: true, Fair: FairFIFO, OnChange: OnChangeKeeps}
 }

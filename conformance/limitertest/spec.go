@@ -64,7 +64,7 @@ const (
 	BackRewind = trait.BackRewind // the limiter goes back in time: callers must not pass such instants
 
 	FairFIFO = trait.FairFIFO // in the order in which they came, and before whoever comes later
-	FairNone = trait.FairNone // whoever asks first when something is free, so that a wait can be overtaken
+	FairNone = trait.FairNone // the first to come once something is free gets it, so it can overtake a waiter
 )
 
 // Inf is the rate of a limiter that grants everything.
@@ -105,8 +105,8 @@ type Config struct {
 // AllowAt, Take, Wait, WaitN, AllowKey and AllowKeyAt must be set. If only WaitN is set, a request is a
 // WaitN whose context is cancelled at once unless it has returned.
 type Funcs struct {
-	// Allow and AllowN take one token or n, now or not at all. If both are set, single
-	// tokens are requested by either in turn: once, then twice in a row, four times, and so on.
+	// Allow and AllowN take one token or n, now or not at all. If both are set, single tokens
+	// are requested by Allow once, AllowN once, Allow twice, AllowN twice, then four times, and so on.
 	Allow  func() bool
 	AllowN func(n int) bool
 	// AllowAt is the form with an explicit time, for Explicit runs.

@@ -93,8 +93,8 @@ type Funcs struct {
 	AllowAt func(t time.Time) bool
 	// Reset forgets the last emission: the next event passes. Leading edge only.
 	Reset func()
-	// Flush emits the pending event now, and nothing if none is pending. With keys it emits those
-	// of all keys, or of none.
+	// Flush emits the pending event now, and nothing if none is pending. With keys it must act on
+	// all keys or do nothing.
 	Flush func()
 	// Drop drops the pending event, and the throttle goes on.
 	Drop func()
@@ -111,8 +111,8 @@ type Funcs struct {
 	// stream, Cancel its context, and Closed reports whether its output is closed. Close and
 	// Cancel may return before their work is done. Nothing is sent after them, and a waiting
 	// event must not go on waiting once the context is cancelled, unless the spec itself
-	// sends it on a channel. The output's reader calls emit: while emit does not return, the
-	// reader has gone.
+	// sends it on a channel. The output's reader calls emit: a reader whose emit does not
+	// return counts as gone.
 	Fault         func(v int)
 	Close, Cancel func()
 	Closed        func() bool

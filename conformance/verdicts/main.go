@@ -62,7 +62,7 @@
 //
 // # Writing the test
 //
-// The form init inspects a type and writes the test that judges it:
+// The subcommand init inspects a type and writes the test that judges it:
 //
 //	go run github.com/escapement-go/escapement/conformance/verdicts init ./mine.Debouncer
 //
@@ -70,7 +70,7 @@
 //	-o file             the file to write, and not to run, unless -html or -write-traits is given;
 //	                    without -o it is conformance_test.go, which is run once. A name without a folder goes
 //	                    beside the type, or here if that is in another module
-//	-html file          write a page on that run to file, also over another; verdicts -html shows all tests
+//	-html file          write a page on that run to file, overwriting an existing file; verdicts -html shows all tests
 //	-write-traits       insert the observed traits into the test, also into an existing one
 //
 // A second type of a package needs -o with another file; init prints the command that runs it. Instead of a type,
@@ -80,8 +80,9 @@
 //
 // It never changes a declared trait. If a fix changes behaviour, delete the line of that trait first, and run it again.
 //
-// The exit status of init is 0 if it has done that, whatever the verdicts are: verdicts is what fails in CI. It is 1 if
-// no test could be written, or the file that is there judged nothing, and 2 if the arguments make no sense.
+// The exit status of init is 0 if the test was written and, except with -o alone, run, whatever the verdicts are:
+// verdicts is what fails in CI. It is 1 if no test could be written, or an existing file judged nothing, and 2 if the
+// arguments make no sense.
 //
 // In a module that has no requirement yet, go get -tool github.com/escapement-go/escapement/conformance/verdicts
 // records it, for the tests too, and go tool verdicts is the command.
@@ -120,14 +121,14 @@ var testFlags = []struct {
 	toggle bool
 	usage  string
 }{
-	{"race", true, "as of go test"},
-	{"short", true, "as of go test"},
-	{"count", false, "as of go test"},
-	{"tags", false, "as of go test"},
-	{"timeout", false, "as of go test"},
-	{"skip", false, "as of go test"},
-	{"cpu", false, "as of go test"},
-	{"p", false, "as of go test"},
+	{"race", true, "as in go test"},
+	{"short", true, "as in go test"},
+	{"count", false, "as in go test"},
+	{"tags", false, "as in go test"},
+	{"timeout", false, "as in go test"},
+	{"skip", false, "as in go test"},
+	{"cpu", false, "as in go test"},
+	{"p", false, "as in go test"},
 }
 
 // parse reads the arguments.
@@ -138,7 +139,7 @@ func parse(args []string, stderr io.Writer) (*options, error) {
 	fs.Usage = func() {
 		fmt.Fprint(stderr, "usage: verdicts [flags] [packages]\n       verdicts init [flags] package.Type\n\n")
 		fs.PrintDefaults()
-		fmt.Fprint(stderr, "\ninit looks at a type and writes the test that judges it. Its flags:\n\n")
+		fmt.Fprint(stderr, "\ninit inspects a type and writes the test that judges it. Its flags:\n\n")
 		of, _ := initFlags(stderr)
 		of.PrintDefaults()
 	}
@@ -152,7 +153,7 @@ func parse(args []string, stderr io.Writer) (*options, error) {
 		o.with = append(o.with, "-with="+s)
 		return nil
 	})
-	fs.StringVar(&o.run, "run", "^TestConformance", "the tests to run, as of go test")
+	fs.StringVar(&o.run, "run", "^TestConformance", "the tests to run, as in go test")
 	for _, f := range testFlags {
 		if f.toggle {
 			fs.BoolFunc(f.name, f.usage, func(s string) error {

@@ -208,7 +208,7 @@ func (n *needs) take(k kind) bool {
 func (a *adapter) call(o operation, sig *types.Signature, fn string, waits bool) string {
 	var have, args []string
 	left := needs(slices.Clone(o.params))
-	// Other operations of events are those of all keys, or of none.
+	// With keys, other operations of events act on all keys or do nothing.
 	a.anyKey = map[bool]string{true: "1"}[o.field == "Call" || a.c.pkg == "limitertest"]
 	a.numbers = countOf(count, sig.Params())
 	a.text = a.textOf(sig)

@@ -28,7 +28,7 @@ type Reentrancy int
 // The choices.
 const (
 	ReentrancyAllowed   Reentrancy = iota + 1 // the default
-	ReentrancyForbidden                       // documented as a deadlock
+	ReentrancyForbidden                       // documented to deadlock
 )
 
 // PanicPolicy says where a callback's panic goes. The implementation must work on after
@@ -76,5 +76,5 @@ type Fairness int
 // The choices.
 const (
 	FairFIFO Fairness = iota + 1 // in the order in which they came, and before whoever comes later
-	FairNone                     // whoever asks first when something is free, so that a wait can be overtaken
+	FairNone                     // the first to come once something is free gets it, so it can overtake a waiter
 )
