@@ -24,13 +24,13 @@ var (
 	ErrOverLimit = errors.New("limiters: more slots than the limit")
 )
 
-// A Concurrency limits how many requests run at once, where a rate limiter limits how
-// many begin per second. A request takes a slot, or several if it weighs more, and
+// A Concurrency limits how many requests run at the same time, where a rate limiter limits
+// how many begin per second. A request takes a slot, or several if it weighs more, and
 // releases them when it is done:
 //
 //	err := c.Do(ctx, func() error { return serve(w, r) })
 //
-// It is a weighted semaphore with a queue. A request gets free slots at once. If too
+// It is a weighted semaphore with a queue. A request gets free slots immediately. If too
 // few are free it waits in the backlog, which is served first come, first served: no
 // request overtakes, even if it weighs less or has just come, so heavy requests are not
 // starved. A waiter leaves the backlog when it gets its slots, when the timeout ends,
@@ -38,7 +38,7 @@ var (
 // requests take no place in the backlog: up to limit + backlog requests are admitted.
 //
 // Without options the backlog is unbounded and only the context ends a wait, as in
-// golang.org/x/sync/semaphore. Backlog(0) rejects what cannot run at once.
+// golang.org/x/sync/semaphore. Backlog(0) rejects what cannot run immediately.
 //
 // The zero Concurrency has no slots, and refuses everything with [ErrOverLimit].
 // Limits are from 1; one above 1<<61 counts as 1<<61.

@@ -12,7 +12,7 @@ import (
 type Decision struct {
 	// Allowed says whether all n events were granted.
 	Allowed bool
-	// Limit is the most events that can be granted at once, or in Window: math.MaxInt if
+	// Limit is the most events that can be granted together, or in Window: math.MaxInt if
 	// there is no limit.
 	Limit int
 	// Window is the period of Limit: the length of a window, or the time in which a
@@ -24,15 +24,14 @@ type Decision struct {
 	// and not sooner. It is 0 if they were granted, and InfDuration if they never can
 	// be. With n == 0 it is that of one event: 0 if one could be granted now.
 	RetryAfter time.Duration
-	// ResetAfter is how much later the limiter is as new: InfDuration if it never is.
+	// ResetAfter is how long until the limiter decides like a new one: InfDuration if it never does.
 	ResetAfter time.Duration
 }
 
 // A Taker decides whether the user of a key may do n things now, all or none, and counts them
-// if so. It is the one interface of the limiters that never wait: [FixedWindow], [SlidingLog],
-// [SlidingCounter], [GCRA] and [TokenBucket], which have one limit for all keys, a [Keyed] of
-// these and a [KeyedGCRA], with a limit for each, and any limiter on a store shared by many
-// machines.
+// if so; it does not wait for tokens. [FixedWindow], [SlidingLog], [SlidingCounter], [GCRA] and
+// [TokenBucket] implement it, with one limit for all keys; a [Keyed] of these and a [KeyedGCRA],
+// with a limit for each; and a limiter on a store shared by many machines can.
 //
 // With n == 0 the Decision is allowed and nothing is counted: it reports what remains, and in RetryAfter when one
 // event will be granted. A negative n is denied. An error means that there is no decision, and the Decision is zero:

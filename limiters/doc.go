@@ -6,8 +6,8 @@
 //   - token: the right to one event. Tokens accrue evenly at the rate, also in
 //     fractions.
 //   - burst: how many tokens a bucket can hold. It begins full.
-//   - grant: permission for an event. It takes the tokens at once.
-//   - envelope: the most that is granted in any time of length L: rate * L + burst.
+//   - grant: permission for an event. It takes the tokens immediately.
+//   - envelope: the most that is granted in any period of length L: rate * L + burst.
 //   - reservation: tokens taken in advance. Its holder may act when they have accrued.
 //   - window: of a throttle, the interval that an event opens.
 //   - slot: the right to run, of which there are limit; its holder releases it.
@@ -20,9 +20,10 @@
 // events and releases them at an even pace. A [SlidingLog] keeps a limit in any period of its window, a
 // [SlidingCounter] approximately, with two counters, and a [FixedWindow] starts a new count every minute, say. [Keyed]
 // keeps one limiter per user, and a [KeyedGCRA] a GCRA for each of very many users. A [Concurrency] limits how many
-// events run at once, however fast they come; it is the only one that must be told when they end. All that never wait
-// are a [Taker]: Take reports what remains and when to try again. Package httplimit puts limiters in front of HTTP
-// handlers. Package redislimit, a module of its own, keeps a GCRA for many machines.
+// events run at the same time, however fast they come; it is the only one that must be told when they end. The windows,
+// GCRA and TokenBucket, and those by key, implement [Taker]: Take does not wait for tokens, and reports what remains and
+// when to try again. Package httplimit puts limiters in front of HTTP handlers. Package redislimit, a module of its own,
+// keeps a GCRA for many machines.
 //
 // [TokenBucket] has everything that the Limiter of golang.org/x/time/rate v0.14.0 has: to
 // move, change the import, and NewLimiter to NewTokenBucket. It decides alike, except for
@@ -86,7 +87,7 @@
 //     happen. A Wait that would end after the deadline returns [ErrDeadline], which is
 //     also a context.DeadlineExceeded; there it is not.
 //
-// Five requests at once, then two per second:
+// Five requests together, then two per second:
 //
 //	lim := limiters.NewTokenBucket(2, 5)
 //	if !lim.Allow() {

@@ -240,7 +240,7 @@ func TestWindows_earlierInstants(t *testing.T) {
 }
 
 // A SlidingCounter grants at most limit in a window of the grid, and fewer than twice that in
-// any time as long as a window; if events come evenly it is one more than limit at most.
+// any period as long as a window; if events come evenly it is one more than limit at most.
 func TestSlidingCounter_bounds(t *testing.T) {
 	const window = 60
 	// most returns how many are granted at most in a window of the grid, and in any, of as many

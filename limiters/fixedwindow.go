@@ -14,8 +14,8 @@ import (
 // for all users alike.
 //
 // That is all it promises. Events at the end of one window and at the start of the
-// next can be close together: any time as long as a window, wherever it starts, has
-// at most 2*limit of them, and those 2*limit may come at once. A [SlidingCounter]
+// next can be close together: any period as long as a window, wherever it starts, has
+// at most 2*limit of them, and those 2*limit may come together. A [SlidingCounter]
 // comes closer to limit for two more words of memory, a [SlidingLog] keeps it.
 //
 // A window is half open: the instant at which it ends belongs to the next. A denied

@@ -18,7 +18,7 @@ import (
 // [PerWindow](k), the next k-1 events before t+interval pass too, and the first
 // one at t+interval or later opens the next. With k = 1 they are at least
 // interval apart. With more, k-1 at the end of a window and k at the start of the
-// next can be close together: any time of length L has at most
+// next can be close together: any period of length L has at most
 // k * (L/interval + 1) + k-1 of them, the quotient rounded down. For an even flow
 // use a [TokenBucket].
 //
@@ -41,14 +41,15 @@ import (
 // 292 years apart count as 292 years apart.
 //
 // Time may go back. An event that is before the start of the window by interval
-// or more opens a window of its own. By less, and the window counts from that
-// event: it ends interval later at the latest. So however the clock is set, it
-// takes no longer than interval from the first event on until one passes.
+// or more opens a window of its own. An event before the start by less than
+// interval moves that start back to itself, so the window ends at most interval
+// later. So however the clock is set, it takes no longer than interval from the
+// first event on until one passes.
 //
 // In a synctest bubble, use a Throttle that has not seen an event outside of it,
 // or Reset it. All methods are safe for concurrent use, and take effect one after
-// the other. Denials take no lock, nor does with k = 1 an event that opens a window:
-// that is one compare-and-swap.
+// the other. While time does not go back, denials take no lock; with k = 1 neither
+// does an event that opens a window, except the first: that is one compare-and-swap.
 type Throttle struct {
 	clock    clockwork.Clock // nil: package time
 	interval time.Duration

@@ -19,8 +19,8 @@ type Item[T any] struct {
 // A reader that gives up early must cancel ctx. Until then one goroutine runs; it
 // has no timer.
 //
-// Streams that share h share its windows. From a nil in nothing comes until ctx is done.
-// ThrottleStream panics if ctx or h is nil.
+// Streams that share h share its windows. If in is nil, nothing is sent until ctx is done,
+// and then the channel is closed. ThrottleStream panics if ctx or h is nil.
 func ThrottleStream[T any](ctx context.Context, h *Throttle, in <-chan Item[T]) <-chan Item[T] {
 	if ctx == nil {
 		noContext("ThrottleStream")

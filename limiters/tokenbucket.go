@@ -188,8 +188,8 @@ func (l *TokenBucket) Tokens() float64 {
 }
 
 // TokensAt returns the balance at t, rounded to a float64. It is never more than the
-// burst, and negative in debt: without reservations by less than accrues in one
-// nanosecond.
+// burst, and negative if the bucket is in debt; without reservations and waits the debt
+// is less than accrues in one nanosecond.
 func (l *TokenBucket) TokensAt(t time.Time) float64 {
 	l.lock()
 	defer l.mu.Unlock()

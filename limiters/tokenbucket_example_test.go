@@ -44,7 +44,7 @@ func ExampleTokenBucket_Wait() {
 	fmt.Println(<-done, clock.Elapsed())
 
 	// Output:
-	// limiters: WaitN(n=1): tokens would be there too late: context deadline exceeded
+	// limiters: WaitN(n=1): tokens would come too late: context deadline exceeded
 	// true true
 	// <nil> 100ms
 }

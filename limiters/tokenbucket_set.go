@@ -10,8 +10,8 @@ func (l *TokenBucket) SetLimit(r Limit) {
 }
 
 // SetLimitAt sets the limit from t on. The balance stays, also a debt; earlier
-// reservations and waits keep their instants. Under [Inf] debts are paid at once, and
-// when it ends the bucket is full, unless it is the same instant.
+// reservations and waits keep their instants. Under [Inf] debts are paid immediately; when a
+// finite limit is set again, the bucket is full, unless both were set at the same instant.
 func (l *TokenBucket) SetLimitAt(t time.Time, r Limit) {
 	l.lock()
 	defer l.mu.Unlock()

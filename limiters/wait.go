@@ -16,7 +16,7 @@ var (
 	ErrBurst = errors.New("n exceeds the burst")
 	// ErrDeadline: the tokens would come after the deadline of the context. It is also
 	// a context.DeadlineExceeded, returned sooner.
-	ErrDeadline = fmt.Errorf("tokens would be there too late: %w", context.DeadlineExceeded)
+	ErrDeadline = fmt.Errorf("tokens would come too late: %w", context.DeadlineExceeded)
 )
 
 // Wait waits for a token. See WaitN.

@@ -38,7 +38,7 @@ func TestTokenBucket_WaitN_atOnce(t *testing.T) {
 	}{
 		{"there", bg, 2, 1, nil, "", 0},
 		{"there, deadline now", at(0), 2, 1, nil, "", 0},
-		{"there, deadline over", at(-1), 2, 1, ErrDeadline, "limiters: WaitN(n=2): tokens would be there too late: context deadline exceeded", 2},
+		{"there, deadline over", at(-1), 2, 1, ErrDeadline, "limiters: WaitN(n=2): tokens would come too late: context deadline exceeded", 2},
 		{"there, canceled", canceled, 1, 1, context.Canceled, "context canceled", 2},
 		{"there, expired", expired, 1, 1, context.DeadlineExceeded, "context deadline exceeded", 2},
 		{"too late", at(time.Second - 1), 3, 1, ErrDeadline, "limiters: WaitN(n=3)", 2},

@@ -9,8 +9,8 @@ import (
 )
 
 // ByAddress returns the function for [Key] that tells clients apart by their addresses: it is
-// [ByPrefix] with 64 bits of an IPv6 address. A client with one address has its whole /64, so
-// a /64 is one client.
+// [ByPrefix] with 64 bits of an IPv6 address. A client with one IPv6 address usually controls
+// its whole /64, so a /64 is one client.
 func ByAddress(proxies ...netip.Prefix) func(r *http.Request) string {
 	return byPrefix("ByAddress", 64, proxies)
 }
@@ -26,8 +26,8 @@ func ByAddress(proxies ...netip.Prefix) func(r *http.Request) string {
 // in X-Forwarded-For that is none of them: each proxy appends its caller to that header, and
 // earlier entries can be forged. Without proxies the header is ignored. Do not name a proxy
 // that does not set it, or clients choose their own address. ::ffff:10.0.0.0/104 is
-// 10.0.0.0/8. To look an address up takes as many steps as the number of proxies has binary
-// digits. For another header, pass your own function to Key.
+// 10.0.0.0/8. Lookup takes O(log n) steps for n proxies. For another header, pass your own
+// function to Key.
 //
 // It panics if bits is not from 1 to 128, or one of proxies is not valid.
 func ByPrefix(bits int, proxies ...netip.Prefix) func(r *http.Request) string {

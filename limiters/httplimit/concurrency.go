@@ -16,10 +16,10 @@ const (
 	DefaultTimeout = 30 * time.Second
 )
 
-// New returns middleware that lets limit requests run at once and
+// New returns middleware that lets limit requests run at the same time and
 // [DefaultBacklog] others wait for [DefaultTimeout]. For other numbers, or a clock,
-// use [Concurrency]. It panics if limit is less than 1, and what it returns if the handler is
-// nil.
+// use [Concurrency]. New panics if limit is less than 1; the returned middleware panics if
+// the handler is nil.
 func New(limit int, opts ...Option) func(http.Handler) http.Handler {
 	if limit < 1 {
 		panic(fmt.Sprintf("httplimit: New: limit %d must be >= 1: to let nothing run, do not serve", limit))
@@ -29,7 +29,7 @@ func New(limit int, opts ...Option) func(http.Handler) http.Handler {
 
 // Concurrency returns middleware that takes a slot of c for each request. The backlog
 // and the timeout are those of c; [limiters.Backlog](0) rejects requests that cannot
-// run at once. All wrapped handlers, and other users of c, share its slots.
+// run immediately. All wrapped handlers, and other users of c, share its slots.
 //
 // The slot is released when the handler returns or panics, also with [http.ErrAbortHandler]. The
 // panic goes on to the server. A request waits no longer than its context: a passed deadline is

@@ -11,15 +11,15 @@ import (
 // DefaultMaxKeys is how many clients [PerClient] can have a count for at a time.
 const DefaultMaxKeys = 1 << 16
 
-// PerClient returns middleware that lets each client send about limit requests in any time
+// PerClient returns middleware that lets each client send about limit requests in any period
 // as long as window, and answers the others as [Rate] does, with 429:
 //
 //	handler := httplimit.PerClient(100, time.Minute)(mux)
 //
 // A client is an address, or for IPv6 its /64: [ByAddress](). An address from a proxy counts
 // only if the proxy is named: Key(ByAddress(proxy)). Each client has a
-// limiters.SlidingCounter: a limit from the first request on, with no more than limit of them
-// in a window of the clock, and always fewer than twice as many in any.
+// limiters.SlidingCounter: at most limit requests in each window of the clock, and fewer than
+// twice as many in any period as long.
 //
 // It keeps some 150 bytes and the key for each client of this window and the previous one,
 // up to [DefaultMaxKeys] clients: then new ones get 503 until others can be forgotten

@@ -29,8 +29,8 @@ var ErrRate = errors.New("httplimit: the rate is exceeded")
 //
 // The handler gets the server's http.ResponseWriter unchanged: with Flush, Hijack, and all that
 // a [http.ResponseController] needs. All wrapped handlers share l. It starts no goroutine, and
-// is safe for concurrent use. Rate panics if l is nil, and what it returns if the handler is
-// nil.
+// is safe for concurrent use. Rate panics if l is nil; the returned middleware panics if the
+// handler is nil.
 func Rate(l limiters.Taker, opts ...Option) func(http.Handler) http.Handler {
 	if isNil(l) {
 		panic(fmt.Sprintf("httplimit: Rate: l is nil (%T): use a limiter of package limiters, or PerClient", l))

@@ -13,7 +13,7 @@
 // README what it costs, and when a limit in each machine is better.
 //
 // If the server cannot be reached, a policy decides. The policies differ in their envelope,
-// the most that is granted in any time of length L:
+// the most that is granted in any period of length L:
 //
 //   - By default Take returns an error, and httplimit answers 503 Service Unavailable.
 //     The envelope stays rate * L + burst.
