@@ -15,9 +15,9 @@ import (
 // Concurrent calls queue and add up. Advance panics if d is negative, if it
 // would leave the clock's range of 292 years, and if a function calls it that
 // an Advance is waiting for. It panics too, and says where, if the functions that
-// one timer started arm a million timers for no time, or sleep for none as often:
+// one timer started arm a million zero-duration timers, or sleep for 0 as often:
 // as with f = func() { c.AfterFunc(0, f) }, time would never move on. The clock
-// then stands at that instant, and what is armed for no time waits for the next Advance.
+// then stands at that instant, and zero-duration timers wait for the next Advance.
 func (c *Clock) Advance(d time.Duration) {
 	if d < 0 {
 		panic(fmt.Sprintf("fakeclock: Advance(%v): time does not go back; use a duration >= 0", d))

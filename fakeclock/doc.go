@@ -33,7 +33,7 @@
 // effects. It waits again for a function woken from its Sleep. A function that waits
 // for anything else that only the test can do, such as a later timer, would make
 // Advance hang: after 10 s it panics and shows where the function is blocked
-// ([WithWatchdog]). It also panics, at once, if functions arm timers of no duration
+// ([WithWatchdog]). It also panics, immediately, if functions arm zero-duration timers
 // without end.
 //
 // Advance does not wait for other goroutines: one that receives from a timer's channel
@@ -93,8 +93,9 @@
 //     soon as its instant has come.
 //   - A timer that has become unreachable stays armed until it is due.
 //   - AfterFunc(d, nil) panics at once, not when the timer fires.
-//   - Times carry no monotonic clock reading, as in a bubble: after SetWall, Sub
-//     of two of them steps where package time's would not.
+//   - Times carry no monotonic clock reading, as in a bubble: so t.Sub(u) of two
+//     times of this clock includes any step by SetWall between them; package
+//     time's would not.
 //   - A clock covers the 292 years after its start. Later deadlines never come.
 //
 // # Concurrency

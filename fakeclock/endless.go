@@ -23,7 +23,7 @@ func (c *Clock) loops(t *timer, awaited bool) bool {
 		return false
 	}
 	if c.stuck == "" {
-		c.stuck = fmt.Sprintf("fakeclock: Advance has fired %d timers or sleeps of no duration at %s, and "+
+		c.stuck = fmt.Sprintf("fakeclock: Advance has fired %d zero-duration timers or sleeps at %s, and "+
 			"would for ever: each arms the next.\nUse a duration > 0, or end the loop. The last is %v, armed "+
 			"in %v.",
 			c.endless, stamp(c.Now()), Timer{t.kind, c.at(c.now.Load()), 0, t.site.String()}, here())

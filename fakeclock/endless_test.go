@@ -74,7 +74,7 @@ func testEndless(t *testing.T, loop func(*fakeclock.Clock, func() bool), clock *
 		defer func() { text, _ = recover().(string) }()
 		clock.Advance(2)
 	}()
-	for _, part := range []string{strconv.Itoa(limit) + " timers or sleeps of no duration", "at 2000-01-01 00:00:00.000000001", "Use a duration > 0", "endless_test.go:"} {
+	for _, part := range []string{strconv.Itoa(limit) + " zero-duration timers or sleeps", "at 2000-01-01 00:00:00.000000001", "Use a duration > 0", "endless_test.go:"} {
 		if !strings.Contains(text, part) {
 			t.Errorf("panic text %q, want %q in it", text, part)
 		}

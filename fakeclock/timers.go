@@ -9,8 +9,8 @@ import (
 )
 
 // Timer describes an armed timer of any kind: what [Clock.Timers] returns. It
-// is a copy, so it goes nowhere when the timer does. The zero value describes
-// no timer.
+// is a snapshot: it does not change when the timer does. The zero value
+// describes no timer.
 type Timer struct {
 	Kind     Kind          // what made it
 	Deadline time.Time     // of a ticker, the next tick, even if it will be dropped

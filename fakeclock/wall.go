@@ -11,11 +11,11 @@ import (
 // Elapsed time does not step: timers keep the durations that are left, and what
 // they send is the wall time at their instants. Next, Timers, AdvanceTo,
 // AdvanceUntil, NewTimerAt and AfterFuncAt speak in wall time after the last
-// step; a target that Advance or a variant has begun to move to stays.
+// step. An Advance already under way, or a variant of it, keeps its target.
 //
 // [Clock.Since] measures elapsed time across steps. t.Sub(u) of two times of this clock
-// steps with it, unlike package time's: only the runtime can give a time the monotonic
-// reading that Sub would use.
+// includes the steps between them, unlike package time's: only the runtime can give a time
+// the monotonic reading that Sub would use.
 //
 // A monotonic reading of t is dropped.
 func (c *Clock) SetWall(t time.Time) {

@@ -7,9 +7,9 @@ import (
 	"github.com/jonboulle/clockwork"
 )
 
-// Clock is the bubble's time behind clockwork's interface, with the two moves
-// of a clock that is held in the hand: a test helper written for [Clock.Advance]
-// and [Clock.Settle] drives a bubble or a fake clock alike.
+// Clock is the bubble's time behind clockwork's interface, with the two operations
+// of a manually driven clock, Advance and Settle: a test helper written for these
+// drives a bubble or a fake clock alike.
 //
 // All methods of clockwork.Clock are those of package time, which inside a
 // bubble is the bubble's time. Create one with [NewClock]; the zero value has no

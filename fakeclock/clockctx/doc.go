@@ -2,8 +2,8 @@
 //
 // They are for code that takes a clockwork.Clock, above all production code: any clock
 // works, also clockwork.NewRealClock() and wrappers, and no fake clock is linked into the
-// binary. clockwork.WithDeadline and WithTimeout do not work so: they recognise only
-// clockwork's own fake clock, and silently run on real time with any other.
+// binary. clockwork.WithDeadline and WithTimeout do not: they recognise only clockwork's
+// own fake clock, and silently run on real time with any other.
 //
 //	func (c *Client) Get(ctx context.Context, key string) (string, error) {
 //		ctx, cancel := clockctx.WithTimeout(ctx, c.clock, time.Second)
@@ -27,7 +27,7 @@
 // A timeout lasts its duration, as with package context, whatever steps the wall clock takes,
 // and of a parent and a child the one with less time left ends first. For that, a clock without
 // monotonic readings needs a method Elapsed() time.Duration, as a fakeclock.Clock has. A
-// deadline is wall time when it is set.
+// deadline is taken as wall time at the moment the context is made; later steps do not move it.
 //
 // # Difference from package context
 //

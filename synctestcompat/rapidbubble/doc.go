@@ -29,8 +29,8 @@
 //     apart;
 //   - a panic or FailNow in a callback that is wrapped in [T.Guard].
 //
-// Not possible in Go: a panic on a goroutine that the code under test started ends the
-// process. Run the test with -rapid.log, and the draws are in the output before the
+// What Go does not allow: to recover a panic on a goroutine that the code under test
+// started. It ends the process. Run the test with -rapid.log, and the draws are in the output before the
 // crash; a fuzz target keeps the input. A goroutine that never blocks, or waits for
 // something outside the bubble, hangs the test as usual.
 //
