@@ -25,8 +25,8 @@ import (
 // when it is read. A value that is read at the very deadline of the one before
 // begins a new burst.
 //
-// From a nil in nothing comes until ctx is done. Stream panics if ctx is nil or wait is
-// negative.
+// If in is nil, nothing is sent until ctx is done, and then the channel is closed. Stream
+// panics if ctx is nil or wait is negative.
 func Stream[T any](ctx context.Context, in <-chan T, wait time.Duration, bypass func(T) bool, opts ...Option) <-chan T {
 	if ctx == nil {
 		panic("debounce: Stream: ctx is nil: use context.Background()")
