@@ -2,10 +2,13 @@ package debouncertest
 
 import (
 	"cmp"
+	"math"
+	"slices"
 	"time"
 
 	"github.com/escapement-go/escapement/conformance"
 	"github.com/escapement-go/escapement/conformance/internal/edge"
+	"github.com/escapement-go/escapement/conformance/internal/suite"
 	"github.com/escapement-go/escapement/internal/verb"
 )
 
@@ -77,7 +80,10 @@ func (x *exam) compared(r reading) *edge.Finding {
 
 // terms are those of a debouncer.
 func (x *exam) terms() edge.Terms {
-	return edge.Terms{Rule: x.edgeRule, Because: x.edgeBecause}
+	return edge.Terms{
+		Rule: x.edgeRule, Because: x.edgeBecause,
+		Fired: "fired", Of: suite.If(cmp.Or(x.traits.Payload, NoPayload) != NoPayload, "the value of call"),
+	}
 }
 
 // edgeRule is the rule that a difference at the i-th fire breaks.
@@ -155,10 +161,10 @@ func (x *exam) unwanted(want []edge.Fire, i int, at time.Duration) string {
 	return "DB-BOTHN"
 }
 
-// edgeBecause says why w must fire.
-func (x *exam) edgeBecause(want []edge.Fire, w *edge.Fire, _ time.Duration) string {
+// edgeBecause says why w must fire, or if it is nil why nothing must.
+func (x *exam) edgeBecause(want []edge.Fire, w *edge.Fire, at time.Duration) string {
 	if w == nil {
-		return ""
+		return x.quietBecause(want, at)
 	}
 	cfg := x.Schedule.Config
 	why := x.decidedBecause(w, w.At-w.Behind)
@@ -172,6 +178,28 @@ func (x *exam) edgeBecause(want []edge.Fire, w *edge.Fire, _ time.Duration) stri
 		why += text("; taking a bound shorter than the wait as the wait, %s, does not explain the run either", cfg.Wait)
 	}
 	return why
+}
+
+// quietBecause says why nothing must fire at an instant.
+func (x *exam) quietBecause(want []edge.Fire, at time.Duration) string {
+	got := &conformance.Fire{Began: conformance.Mark{At: at, Seq: math.MaxInt}}
+	switch rule := x.edgeRule(want, len(want), got); {
+	case rule == "DB-NONE":
+		return "no edge is configured"
+	case len(want) == 0:
+	case rule == "DB-LEAD1":
+		calls := slices.DeleteFunc(slices.Clone(x.Schedule.Steps), func(s conformance.Step) bool {
+			return s.Op != verb.Call || s.At > at
+		})
+		if n := len(calls); n > 1 {
+			return text("call %d came %s after call %d, within the burst", calls[n-1].N, at-calls[n-2].At, calls[n-2].N)
+		}
+	case rule == "DB-LEADONLY":
+		return text("of a burst only the first event fires, here call %d", want[len(want)-1].Value)
+	case rule == "DB-BOTH1":
+		return text("call %d, the only one of its burst, had fired", want[len(want)-1].Value)
+	}
+	return ""
 }
 
 // decidedBecause says why w had to fire at an instant, if no callback held it up.

@@ -107,7 +107,7 @@ func (x *exam) lost(value int, at time.Duration, kind edge.Kind) *suite.Violatio
 // early makes the violation that an event fired at its own instant, whatever else is wanted.
 func (x *exam) early(f *conformance.Fire, because string, args ...any) *suite.Violation {
 	v := x.terms().Difference(x.Recording, nil, nil, f, f.Began.At)
-	v.Headline = text("fired %d at %s, the instant of its call, want it after the wait", f.Value, f.Began.At)
+	v.Headline = x.terms().Event(f.Value) + text(" at %s, the instant of the call, want it after the wait", f.Began.At)
 	v.Because, v.Lanes = text(because, args...), []suite.Lane{x.Got()}
 	return v
 }

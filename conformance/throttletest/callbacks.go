@@ -167,7 +167,7 @@ func (x *exam) busySpace() *suite.Violation {
 				"emitted at %s, want %s at the earliest", at, timeline.Duration(before.Began.At+cfg.Interval))
 		}
 		if f.Value == before.Value && x.traits.Payload == LastPayload && x.traits.BothSingle != BothTwice {
-			return suite.Broken(f.Began.At, "", "emitted %d again at %s", f.Value, at)
+			return suite.Broken(f.Began.At, "", "emitted event %d again at %s", f.Value, at)
 		}
 	}
 	return nil

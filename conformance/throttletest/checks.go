@@ -43,11 +43,11 @@ func (x *exam) fromNothing() *suite.Violation {
 		if emissions <= brought {
 			continue
 		}
-		because := "no event had that payload"
+		because, what := "no event had that payload", "payload"
 		if brought > 0 {
-			because = fmt.Sprintf("it was emitted %d times for %d events", emissions-1, brought/each)
+			because, what = fmt.Sprintf("it was emitted %d times for %d events", emissions-1, brought/each), "event"
 		}
-		v := suite.Broken(f.Began.At, because, "emitted %d at %s", f.Value, timeline.Duration(f.Began.At))
+		v := suite.Broken(f.Began.At, because, "emitted %s %d at %s", what, f.Value, timeline.Duration(f.Began.At))
 		v.Lanes = []suite.Lane{x.Got()}
 		return v
 	}
@@ -77,7 +77,7 @@ func (x *exam) stopHolds() *suite.Violation {
 						"StopBarrier: NoBarrier"
 				}
 				v := suite.Broken(f.Began.At, because,
-					"emitted %d at %s, after stop", f.Value, timeline.Duration(f.Began.At))
+					"%s at %s, after stop", x.terms().Event(f.Value), timeline.Duration(f.Began.At))
 				v.Lanes = emitted(f)
 				v.Chance = due && x.Order == inside.OrderSampled // it may have been decided before
 				return v
@@ -233,7 +233,7 @@ func (x *exam) endCloses() *suite.Violation {
 	case last.OK && len(x.Fires) > 0 && x.Fires[len(x.Fires)-1].Began.At > last.At:
 		f := x.Fires[len(x.Fires)-1]
 		v := suite.Broken(f.Began.At, "the output was closed when the input had ended at "+timeline.Duration(last.At),
-			"emitted %d at %s, after the output was closed", f.Value, timeline.Duration(f.Began.At))
+			"%s at %s, after the output was closed", x.terms().Event(f.Value), timeline.Duration(f.Began.At))
 		v.Lanes = emitted(f)
 		return v
 	case !x.Closed:

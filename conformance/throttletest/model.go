@@ -242,6 +242,8 @@ func (x *exam) because(want []edge.Fire, w *edge.Fire, at time.Duration) string 
 	cfg := x.Schedule.Config
 	interval := timeline.Duration(cfg.Interval)
 	switch {
+	case x.edges == NoEdges && w == nil:
+		return "no edge is configured"
 	case cfg.Interval == 0:
 		return "the interval is 0"
 	case w != nil && w.Kind == edge.Fault:

@@ -149,8 +149,8 @@ func (x *exam) certain() *edge.Finding {
 			if f.Value == before.Value {
 				rule = "TH-NOSPON"
 			}
-			because := fmt.Sprintf("%d had been emitted at %s", before.Value, timeline.Duration(before.Began.At))
-			return say(rule, f.Began.At, because, "emitted %d at %s, want a newer event", f.Value, at)
+			because := fmt.Sprintf("event %d had been emitted at %s", before.Value, timeline.Duration(before.Began.At))
+			return say(rule, f.Began.At, because, "emitted event %d at %s, want a newer one", f.Value, at)
 		}
 	}
 	if last := x.lostLast(); last != nil && !inRow {
@@ -166,7 +166,7 @@ func (x *exam) together() *edge.Finding {
 		f, before := x.Fires[i], x.Fires[i-1]
 		if x.traits.Payload == LastPayload && f.Value == before.Value && f.Began.At == before.Began.At {
 			v := suite.Broken(f.Began.At, "both edges of an interval are the interval apart",
-				"emitted %d twice at %s", f.Value, timeline.Duration(f.Began.At))
+				"emitted event %d twice at %s", f.Value, timeline.Duration(f.Began.At))
 			v.Lanes = []suite.Lane{x.Got()}
 			return &edge.Finding{Rule: "TH-SPACE", Violation: v}
 		}
@@ -198,7 +198,7 @@ func (x *exam) atTie() *edge.Finding {
 	at := timeline.Duration(found.At)
 	found.Headline = "nothing was emitted at " + at + ", in any order of the racing steps"
 	if i := slices.IndexFunc(x.Fires, func(f conformance.Fire) bool { return f.Began.At == found.At }); i >= 0 {
-		found.Headline = fmt.Sprintf("emitted %d at %s, want nothing then in any order", x.Fires[i].Value, at)
+		found.Headline = x.terms().Event(x.Fires[i].Value) + " at " + at + ", want nothing then in any order"
 	}
 	return found
 }

@@ -94,7 +94,11 @@ func (x *exam) wanted(opens, early bool) edge.Model {
 	return m
 }
 
-func (x *exam) terms() edge.Terms { return edge.Terms{Rule: x.breaks, Because: x.because} }
+func (x *exam) terms() edge.Terms {
+	return edge.Terms{
+		Rule: x.breaks, Because: x.because, Fired: "emitted", Of: suite.If(x.payload != NoPayload, "event"),
+	}
+}
 
 // has reports whether the schedule has the operation.
 func (x *exam) has(op conformance.Op) bool {

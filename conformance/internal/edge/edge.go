@@ -77,6 +77,9 @@ type Terms struct {
 	Rule func(want []Fire, i int, got *conformance.Fire) string
 	// Because says why w must fire, or, if it is nil, why nothing must, at that instant.
 	Because func(want []Fire, w *Fire, at time.Duration) string
+	// Fired is what a fire is called, as in "fired", Of what it fires, before its number, as in "the value of call":
+	// "" without payloads.
+	Fired, Of string
 }
 
 // Compare compares the fires of a run with those of a model. Payloads count unless there
@@ -119,12 +122,16 @@ func (t Terms) Difference(
 	switch {
 	case w == nil && got == nil:
 	case w == nil:
-		v.Headline = fmt.Sprintf("fired %d at %s, want nothing more", got.Value, timeline.Duration(got.Began.At))
+		v.Headline = t.Event(got.Value) + " at " + timeline.Duration(got.Began.At) + ", want nothing more"
 	case got == nil:
-		v.Headline = fmt.Sprintf("nothing fired, want %d at %s", w.Value, timeline.Duration(w.At))
+		v.Headline = "nothing " + t.Fired + suite.If(t.Of != "", ", want"+t.of(w.Value)) + " at " + timeline.Duration(w.At)
 	default:
-		v.Headline = fmt.Sprintf("fired %d at %s, want %d at %s",
-			got.Value, timeline.Duration(got.Began.At), w.Value, timeline.Duration(w.At))
+		wanted := t.of(w.Value)
+		if t.Of == "" || got.Value == w.Value {
+			wanted = " it"
+		}
+		v.Headline = fmt.Sprintf("%s at %s, want%s at %s",
+			t.Event(got.Value), timeline.Duration(got.Began.At), wanted, timeline.Duration(w.At))
 	}
 	shown := suite.Lane{Name: "want"}
 	for _, f := range want {
@@ -133,6 +140,11 @@ func (t Terms) Difference(
 	v.Lanes = []suite.Lane{shown, rec.Got()}
 	return v
 }
+
+// Event says that something was fired.
+func (t Terms) Event(value int) string { return t.Fired + t.of(value) }
+
+func (t Terms) of(value int) string { return suite.If(t.Of != "", fmt.Sprintf(" %s %d", t.Of, value)) }
 
 // Missing reports whether the i-th fire that was wanted did not come, or came late, rather
 // than another one in its place.
