@@ -82,6 +82,9 @@ func (d *difference) headline(s conformance.Schedule) string {
 		return missing(want.text, s) + timeline.Duration(want.at)
 	case got.text == want.text:
 		return inGo(got.text, s) + " too early, want it at " + timeline.Duration(want.at)
+	case strings.HasPrefix(got.text, want.text+", but "):
+		but := strings.Replace(strings.TrimPrefix(got.text, want.text), " instead of ", ", want ", 1)
+		return inGo(want.text, s) + ", as wanted" + but + when
 	case answer && strings.HasPrefix(got.text, about+": "):
 		return inGo(got.told(), s) + ", want " + strings.TrimPrefix(what, "nil is ") + when
 	}
@@ -140,7 +143,7 @@ func (d *difference) because(step conformance.Step, s conformance.Schedule) stri
 	}
 	for _, f := range s.Steps {
 		if f.In != 0 {
-			text += fmt.Sprintf("; %s does %s when it runs", made(f.In, s), call(f))
+			text += fmt.Sprintf("; %s, when it runs, does the step %s", made(f.In, s), call(f))
 		}
 	}
 	return text
