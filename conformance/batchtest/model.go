@@ -205,7 +205,8 @@ func (s *state) accepts(op *conformance.Done, w *ways) bool {
 	case s.closed && !refused && s.refuses && op.Ended.Seq != 0:
 		id, want, because = "BT-CLOSE", "item %d was accepted, want it refused", "the batcher was closed before"
 	case !s.closed && refused && !waits && !s.closesBefore(op):
-		id, want, because = "BT-BUSY", "item %d was refused, want it accepted", "nothing that is declared refuses it"
+		id, want = "BT-BUSY", "item %d was refused, want it accepted"
+		because = "no declared trait lets items be refused"
 	case s.closed || refused:
 		w.To(s)
 		return false

@@ -33,7 +33,8 @@ func batchMark(items []int) string {
 // marks are the batches of a run.
 func marks(rec *suite.Recording) (out []suite.Mark) {
 	for _, f := range rec.Fires {
-		out = append(out, suite.Mark{At: f.Began.At, Text: batchMark(f.Values)})
+		text := batchMark(f.Values)
+		out = append(out, suite.Mark{At: f.Began.At, Text: text, Of: "batch " + text, Says: "was handed over"})
 	}
 	return out
 }

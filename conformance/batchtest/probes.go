@@ -95,12 +95,12 @@ func (c *contract) concurrent(p *suite.Probe) (*suite.Violation, string) {
 			for v := range suite.Meeters * each {
 				if n := b.more[v]; n != 0 {
 					what := map[bool]string{true: "was lost", false: "was handed over more than once"}[n < 0]
-					return suite.Broken(0, suite.InRound(round),
+					return suite.Broken(0, "each item is for one batch ("+suite.InRound(round)+")",
 						"item %d, which was accepted beside others, %s", v, what)
 				}
 			}
 			if size > 0 && b.longest > size {
-				return suite.Broken(0, suite.InRound(round),
+				return suite.Broken(0, fmt.Sprintf("the size is %d (%s)", size, suite.InRound(round)),
 					"a batch of items that goroutines handed in at one instant had %d, want %d at the most",
 					b.longest, size)
 			}

@@ -65,6 +65,6 @@ func (x *exam) misdone(g *group, s *step, came string) *suite.Violation {
 	if !x.isOver(g) {
 		return suite.Broken(g.at, "", "%s %s", s.Step, came)
 	}
-	return suite.Broken(g.at, lastly+", and then requests all slots and places",
+	return suite.Broken(g.at, "after "+lastly+", and then requests all slots and places",
 		"after the last step, at %s, one %s %s", timeline.Duration(g.at), s.Op, came)
 }

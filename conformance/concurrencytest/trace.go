@@ -190,15 +190,17 @@ func decisions(rec *suite.Recording) (out []suite.Mark) {
 		if q.arrived.Seq > t.drained.Seq {
 			break
 		}
-		text := fmt.Sprint(q.id, "w")
+		as, says := "w", "waited"
 		switch {
 		case q.decided.Seq > t.drained.Seq:
 		case q.decided.Seq > 0 && q.admitted:
-			text = fmt.Sprint(q.id, "+")
+			as, says = "+", "ran"
 		case q.decided.Seq > 0:
-			text = fmt.Sprint(q.id, "x")
+			as, says = "x", "was rejected"
 		}
-		out = append(out, suite.Mark{At: q.decided.At, Text: text})
+		out = append(out, suite.Mark{
+			At: q.decided.At, Text: fmt.Sprint(q.id, as), Of: fmt.Sprint("request ", q.id), Says: says,
+		})
 	}
 	return out
 }

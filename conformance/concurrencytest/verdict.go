@@ -99,7 +99,7 @@ func (x *exam) difference(m model.Mark) *suite.Violation {
 		"request %d %s at %s, want %s", q.id, words[s.seen.fates[w.r]], timeline.Duration(at), wants[w.want])
 	out.Lanes = x.lanes(s)
 	if m.Want == "" {
-		out.Because += ", as if " + m.Because
+		out.Because += ". The limiter behaves as if " + m.Because
 	}
 	if s.limit == 0 && s.seen.fates[w.r] == fateRuns {
 		out.Because += "; where a limit of 0 means something else, Resize panics"
@@ -108,9 +108,9 @@ func (x *exam) difference(m model.Mark) *suite.Violation {
 		out.Because += "; " + name + " is declared"
 	}
 	if own := firstOwn(x.Schedule.Steps); q.id >= own {
-		out.Because += "; " + cameLast(own)
+		out.Because += ". (After " + cameLast(own) + ".)"
 	} else if x.after(s) {
-		out.Because += "; " + lastly
+		out.Because += ". (After " + lastly + ".)"
 	}
 	return out
 }
@@ -122,11 +122,11 @@ func (x *exam) after(s *state) bool { return x.isOver(s.seen.group) }
 func (t *trace) isOver(g *group) bool { return t.drained.Seq != 0 && g.began.Seq > t.drained.Seq }
 
 // lastly is what comes of a run after the last step of its schedule.
-const lastly = "after the last step the suite releases all running requests"
+const lastly = "the last step the suite releases all running requests"
 
 // cameLast says where requests come from that the schedule does not name.
 func cameLast(own int) string {
-	return fmt.Sprintf("%s, and sends requests from %d on", lastly, own)
+	return fmt.Sprintf("%s and sends new ones, numbered from %d", lastly, own)
 }
 
 // declaredSo names the declared choice without which a rule would not be broken, "" if there is none.

@@ -131,8 +131,7 @@ func (x *exam) gaveUp(at time.Duration) string {
 			continue
 		}
 		if w := claimOf(x.Schedule, d.N); w.Op == verb.Wait {
-			return fmt.Sprintf("; wait %d at %s was given up at %s",
-				w.N, timeline.Duration(w.At), timeline.Duration(d.At))
+			return fmt.Sprintf("; %s was given up at %s", named(w, d.N), timeline.Duration(d.At))
 		}
 	}
 	return ""

@@ -149,5 +149,6 @@ func (a *account) shown(d *conformance.Done) {
 			return
 		}
 	}
-	a.differ("RL-TOKENS", d.At, a.level(), "Tokens() = %s at %s", number(d.Tokens), timeline.Duration(d.At))
+	a.differ("RL-TOKENS", d.At, a.level(), "Tokens() = %s at %s, want %s", number(d.Tokens), timeline.Duration(d.At),
+		a.words(a.lo, a.hi, "at most "))
 }

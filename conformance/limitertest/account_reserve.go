@@ -23,8 +23,7 @@ func (a *account) reserve(d *conformance.Done, number int) {
 	if a.rate == Inf {
 		if !d.OK || d.Delay > 0 {
 			a.differ("RL-INF", d.At, "the rate is infinite",
-				"reserve %d at %s: OK %t, delay %s, want at once",
-				d.N, timeline.Duration(d.At), d.OK, timeline.Duration(d.Delay))
+				"%s: OK %t, delay %s, want at once", named(d.Step, number), d.OK, timeline.Duration(d.Delay))
 		}
 		c.free = true
 		a.claims = append(a.claims, c)
@@ -38,7 +37,7 @@ func (a *account) reserve(d *conformance.Done, number int) {
 	if d.N > a.burst && !a.traits.Overdraft {
 		switch {
 		case a.traits.Oversize == OversizeRejected && d.OK:
-			a.differ("RS-OK", d.At, burst, "reserve %d at %s is OK, want not", d.N, timeline.Duration(d.At))
+			a.differ("RS-OK", d.At, burst, "%s is OK, want not", named(d.Step, number))
 		case a.traits.Oversize == OversizeRejected:
 			if a.waives("RS-OK") {
 				a.add(-d.N, 0)
@@ -51,7 +50,7 @@ func (a *account) reserve(d *conformance.Done, number int) {
 	}
 	if !d.OK {
 		if a.flow.Sign() > 0 && !a.unpayable(d.N) {
-			a.differ("RS-OK", d.At, burst, "reserve %d at %s is not OK", d.N, timeline.Duration(d.At))
+			a.differ("RS-OK", d.At, burst, "%s is not OK", named(d.Step, number))
 		}
 		if a.waives("RS-OK") {
 			a.add(-d.N, 0)
@@ -75,8 +74,8 @@ func (a *account) reserve(d *conformance.Done, number int) {
 func (a *account) delayed(c *claim) {
 	d, act := c.d, suite.Sum(c.d.At, max(0, c.d.Delay))
 	differ := func(want time.Duration) {
-		a.differ("RS-DELAY", d.At, a.debt(), "reserve %d at %s has a delay of %s, want %s",
-			d.N, timeline.Duration(d.At), timeline.Duration(d.Delay), timeline.Duration(want-d.At))
+		a.differ("RS-DELAY", d.At, a.debt(), "%s has a delay of %s, want %s",
+			named(d.Step, c.number), timeline.Duration(d.Delay), timeline.Duration(want-d.At))
 	}
 	switch {
 	case act < c.from-a.grace:

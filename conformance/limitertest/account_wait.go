@@ -22,7 +22,7 @@ func (a *account) wait(d *conformance.Done, number int, early bool) {
 	case early || d.D < 0:
 		if !failed {
 			a.differ("W-PRE", d.At, "its context was done before it began",
-				"wait %d at %s %s, want an error at once", d.N, timeline.Duration(d.At), outcome(d))
+				"%s %s, want an error at once", named(d.Step, number), outcome(d))
 		}
 		if a.waives("W-PRE") {
 			a.add(-d.N, -d.N)
@@ -37,7 +37,7 @@ func (a *account) wait(d *conformance.Done, number int, early bool) {
 		gone := a.traits.Latency > 0 && (d.D > 0 || a.cancelledFirst(d, number)) // while it was asked
 		if !atOnce || failed && !gone {
 			a.differ("RL-INF", d.At, "the rate is infinite",
-				"wait %d at %s %s, want nil at once", d.N, timeline.Duration(d.At), outcome(d))
+				"%s %s, want nil at once", named(d.Step, number), outcome(d))
 		}
 		c.free = true
 		a.claims = append(a.claims, c)
@@ -51,8 +51,8 @@ func (a *account) wait(d *conformance.Done, number int, early bool) {
 	}
 	if d.D > 0 && a.traits.DeadlineCheck == DeadlineFailFast && c.from-a.grace > d.At+d.D {
 		a.differ("W-DEAD", d.At, a.level()+", and DeadlineFailFast is declared",
-			"wait %d with %s left did not fail at once at %s, want an error: its tokens come at %s",
-			d.N, timeline.Duration(d.D), timeline.Duration(d.At), timeline.Duration(c.from))
+			"%s with %s left did not fail at once, want an error: its tokens come at %s",
+			named(d.Step, number), timeline.Duration(d.D), timeline.Duration(c.from))
 	}
 	a.claims = append(a.claims, c)
 	if a.traits.Fair == FairFIFO {
@@ -69,11 +69,11 @@ func (a *account) failed(c *claim) {
 	case a.unpayable(d.N):
 		return
 	case d.D == 0 && a.flow.Sign() > 0:
-		a.differ("W-EXACT", d.At, a.level(), "wait %d at %s returned an error at once, want nil at %s",
-			d.N, timeline.Duration(d.At), timeline.Duration(c.to))
+		a.differ("W-EXACT", d.At, a.level(), "%s returned an error at once, want nil at %s",
+			named(d.Step, c.number), timeline.Duration(c.to))
 	case d.D > 0 && c.to < d.At+d.D-a.grace && !a.noFloor:
-		a.differ("W-DEAD", d.At, a.level(), "wait %d with %s left failed at once at %s, want nil at %s",
-			d.N, timeline.Duration(d.D), timeline.Duration(d.At), timeline.Duration(c.to))
+		a.differ("W-DEAD", d.At, a.level(), "%s with %s left failed at once, want nil at %s",
+			named(d.Step, c.number), timeline.Duration(d.D), timeline.Duration(c.to))
 	}
 	tie := (c.from - d.At - d.D).Abs() <= a.grace
 	if a.waives("W-DEADEQ") && tie || a.waives("W-DEAD") && !tie {
@@ -108,7 +108,7 @@ func (a *account) returned(c *claim) {
 // served judges a wait that returned nil.
 func (a *account) served(c *claim, deadline time.Duration) {
 	d, at, fifo := c.d, c.d.Ended.At, a.traits.Fair == FairFIFO
-	what := fmt.Sprintf("wait %d at %s", d.N, timeline.Duration(d.At))
+	what := named(d.Step, c.number)
 	if a.found != nil {
 		return // another that gave up at this instant
 	}
@@ -162,7 +162,7 @@ func (c *claim) there(at time.Duration) string {
 // left judges a wait that returned an error some time after it began.
 func (a *account) left(c *claim, deadline time.Duration) {
 	d, at, fifo := c.d, c.d.Ended.At, a.traits.Fair == FairFIFO
-	what := fmt.Sprintf("wait %d at %s", d.N, timeline.Duration(d.At))
+	what := named(d.Step, c.number)
 	switch {
 	case c.outgrown && (c.cancelled < 0 || at <= c.cancelled) && at <= deadline:
 		a.giveBack(c, 0, d.N) // it may have taken something, or nothing yet
@@ -227,8 +227,8 @@ func (a *account) anybody(until time.Duration) {
 		if len(waiting) > 1 {
 			because = fmt.Sprintf("then there is enough for any of the %d that wait", len(waiting))
 		}
-		a.differ("W-EXACT", to, because, "wait %d at %s had not returned by %s, want nil at %s", c.d.N,
-			timeline.Duration(c.d.At), timeline.Duration(until), timeline.Duration(to))
+		a.differ("W-EXACT", to, because, "%s had not returned by %s, want nil at %s", named(c.d.Step, c.number),
+			timeline.Duration(until), timeline.Duration(to))
 	}
 }
 
@@ -239,7 +239,7 @@ func (a *account) finish() {
 		if c.d.Op != verb.Wait || c.ended || c.free || c.d.Ended.Seq != 0 {
 			continue
 		}
-		what := fmt.Sprintf("wait %d at %s never returned", c.d.N, timeline.Duration(c.d.At))
+		what := named(c.d.Step, c.number) + " never returned"
 		deadline := c.d.At + c.d.D
 		switch {
 		case c.cancelled >= 0:

@@ -5,6 +5,7 @@ import (
 	"math"
 	"math/big"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/escapement-go/escapement/conformance"
@@ -258,10 +259,15 @@ func (x *exam) epoch(again suite.Rerun) *suite.Violation {
 			continue // it may be decided, and answered, at other instants
 		}
 		if i < len(other.Done) && (d.OK != other.Done[i].OK || d.Ended.At != other.Done[i].Ended.At) {
-			return x.broken(d.At,
-				"a clock that starts at "+conformance.Config{}.Start().Format(time.RFC3339)+" gets another answer",
-				"%s %d at %s after %s is decided differently",
-				d.Op, d.N, timeline.Duration(d.At), x.Schedule.Config.Epoch.Format(time.RFC3339))
+			was := map[bool]string{true: "was granted", false: "was denied"}
+			got, want := was[d.OK], strings.TrimPrefix(was[other.Done[i].OK], "was ")
+			if d.OK == other.Done[i].OK {
+				got, want = "returned at "+timeline.Duration(d.Ended.At), timeline.Duration(other.Done[i].Ended.At)
+			}
+			usual := conformance.Config{}.Start().Format(time.RFC3339)
+			return x.broken(d.At, "that is what comes of it if the clock starts at "+usual,
+				"%s %d at %s with the clock starting at %s %s, want %s",
+				d.Op, d.N, timeline.Duration(d.At), x.Schedule.Config.Epoch.Format(time.RFC3339), got, want)
 		}
 	}
 	return nil

@@ -164,7 +164,7 @@ func (x *exam) deniedAtZeroRate(step, left int) *suite.Violation {
 			"allow %d at %s was denied, want granted", d.N, timeline.Duration(d.At))
 	case d.Op == verb.Wait && d.D > 0 && x.End > deadline && (d.Ended.Seq == 0 || d.Ended.At > deadline):
 		return x.broken(deadline, "its deadline was at "+timeline.Duration(deadline),
-			"wait %d at %s %s at %s", d.N, timeline.Duration(d.At), outcome(d), timeline.Duration(d.Ended.At))
+			"%s %s at %s", x.named(d), outcome(d), timeline.Duration(d.Ended.At))
 	}
 	return nil
 }

@@ -111,9 +111,8 @@ func (x *exam) reservesInOrder() *suite.Violation {
 		case d.Op == verb.Reserve && d.OK && d.N > 0: // who reserves nothing need not wait
 			if before != nil && suite.Sum(d.At, d.Delay) < suite.Sum(before.At, before.Delay)-1-2*x.traits.Latency {
 				return x.broken(d.At, "",
-					"reserve %d at %s is due at %s, before the reservation of %d made at %s, due at %s",
-					d.N, timeline.Duration(d.At), timeline.Duration(d.At+d.Delay),
-					before.N, timeline.Duration(before.At), timeline.Duration(before.At+before.Delay))
+					"%s is due at %s, before %s, due at %s", x.named(d), timeline.Duration(d.At+d.Delay),
+					x.named(before), timeline.Duration(before.At+before.Delay))
 			}
 			before = d
 		}

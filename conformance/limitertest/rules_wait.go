@@ -149,8 +149,8 @@ func (x *exam) waitErrors() *suite.Violation {
 		case want == context.DeadlineExceeded:
 			because = "its deadline had passed"
 		}
-		return x.broken(d.Ended.At, because, "wait %d at %s returned the error %q, want one that is %v",
-			d.N, timeline.Duration(d.At), d.Err, want)
+		return x.broken(d.Ended.At, because, "%s returned the error %q, want one that is %v",
+			x.named(d), d.Err, want)
 	}
 	return nil
 }
@@ -214,9 +214,8 @@ func (x *exam) waitsInOrder() *suite.Violation {
 			b := &x.Done[k]
 			if served(b) && b.Ended.At+1+x.traits.Latency < a.Ended.At && !x.mayOvertake(a, b) {
 				return x.broken(b.Ended.At, "",
-					"wait %d at %s returned at %s, before wait %d that began earlier, at %s, and returned at %s",
-					b.N, timeline.Duration(b.At), timeline.Duration(b.Ended.At),
-					a.N, timeline.Duration(a.At), timeline.Duration(a.Ended.At))
+					"%s returned at %s, before %s, which returned at %s",
+					x.named(b), timeline.Duration(b.Ended.At), x.named(a), timeline.Duration(a.Ended.At))
 			}
 		}
 	}
@@ -258,8 +257,7 @@ func (x *exam) waitsInTime() *suite.Violation {
 			full := time.Duration(cfg.Burst) * cfg.Rate.Interval()
 			return x.broken(by, fmt.Sprintf("the rate %s fills the whole bucket in %s",
 				cfg.Rate, timeline.Duration(full)),
-				"wait %d at %s had not returned by %s, overtaken by requests that came later",
-				d.N, timeline.Duration(d.At), timeline.Duration(by))
+				"%s had not returned by %s, overtaken by requests that came later", x.named(&d), timeline.Duration(by))
 		}
 	}
 	return nil
@@ -303,7 +301,7 @@ func (x *exam) waitsReturn() *suite.Violation {
 		if d.Op == verb.Wait && d.N <= most && x.lost(d, claimed) {
 			return x.broken(x.End,
 				"the last request came at "+timeline.Duration(x.Schedule.Steps[len(x.Schedule.Steps)-1].At),
-				"wait %d at %s had not returned by %s", d.N, timeline.Duration(d.At), timeline.Duration(x.End))
+				"%s had not returned by %s", named(d.Step, claimed), timeline.Duration(x.End))
 		}
 	}
 	return nil
@@ -320,4 +318,22 @@ func (x *exam) lost(d *conformance.Done, claim int) bool {
 		}
 	}
 	return d.Ended.Seq == 0 || d.Err != nil && d.Ended.At >= x.End
+}
+
+// named names a step that can be given up by its number, as in cancel N.
+func named(s conformance.Step, number int) string {
+	what := "wait"
+	if s.Op == verb.Reserve {
+		what = "reservation"
+	}
+	return fmt.Sprintf("%s number %d (%s at %s)", what, number, timeline.Count(s.N, "token"), timeline.Duration(s.At))
+}
+
+// named names such a step of a run.
+func (x *exam) named(d *conformance.Done) string {
+	number := 0
+	for _, o := range x.Done {
+		number += suite.Number(claims(o.Step) && o.Began.Seq <= d.Began.Seq)
+	}
+	return named(d.Step, number)
 }

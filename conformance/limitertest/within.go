@@ -1,6 +1,7 @@
 package limitertest
 
 import (
+	"fmt"
 	"time"
 
 	"github.com/escapement-go/escapement/conformance/internal/suite"
@@ -47,11 +48,19 @@ func (c *contract) within(p *suite.Probe) (v *suite.Violation, skip string) {
 			if most == free[0] || ok == (most > free[0]) && got == want {
 				continue
 			}
+			was := map[bool]string{true: "made", false: "refused"}
+			as := fmt.Sprintf("was %s, want it %s", was[ok], was[most > free[0]])
+			switch {
+			case ok != (most > free[0]):
+			case got[0] != want[0]:
+				as = fmt.Sprintf("has a delay of %s, want %s", timeline.Duration(got[0]), timeline.Duration(want[0]))
+			default:
+				as = fmt.Sprintf("was %s, as wanted, but a Reserve after it has a delay of %s, want %s",
+					was[ok], timeline.Duration(got[1]), timeline.Duration(want[1]))
+			}
 			because := "Reserve would get its token in " + timeline.Duration(free[0])
-			return suite.Broken(0, because, "behind %d others, a reservation within %s: made %s, delay %s, "+
-				"delay of the next one %s; want %s, %s and %s", before, timeline.Duration(most),
-				suite.YesNo(ok), timeline.Duration(got[0]), timeline.Duration(got[1]),
-				suite.YesNo(most > free[0]), timeline.Duration(want[0]), timeline.Duration(want[1])), ""
+			return suite.Broken(0, because, "with %s waiting, ReserveWithin(1, %s) %s",
+				timeline.Count(before, "reservation"), timeline.Duration(most), as), ""
 		}
 	}
 	return nil, ""

@@ -95,8 +95,8 @@ func (c *contract) backed(p *suite.Probe) *suite.Violation {
 				continue
 			}
 			want, got := taking(at, of.taken-of.back, 0), taking(at, of.taken, of.back)
-			because := fmt.Sprintf("%d were requested at %s and %d of them refunded", of.taken,
-				timeline.Duration(quarters(configured(c.spec.Kind, limit), at)), of.back)
+			because := fmt.Sprintf("requests at %s took %d, of which %d came back",
+				timeline.Duration(quarters(configured(c.spec.Kind, limit), at)), of.taken, of.back)
 			if v := c.differ(because, limit, at, got, want); v != nil {
 				return v
 			}
@@ -130,7 +130,7 @@ func (c *contract) reset(p *suite.Probe) *suite.Violation {
 	for _, at := range []int{1, 4*limit + 1} {
 		made, unused := c.counts(p, limit, at, at, func(session) {}), c.counts(p, limit, 0, at, func(session) {})
 		because := "it was reset at " + timeline.Duration(quarters(configured(c.spec.Kind, limit), at)) +
-			", and a new one grants as many as wanted"
+			", and that is what a new limiter grants"
 		for _, all := range []bool{false, true} {
 			got := c.counts(p, limit, 0, at, func(s session) {
 				s.take()

@@ -130,7 +130,7 @@ func (c *contract) requestsConcurrent(p *suite.Probe) (*suite.Violation, string)
 				return nil
 			}
 			return suite.Broken(0,
-				"the limiter was as new ("+suite.InRound(round)+"), and every sequential order of these "+
+				"the limiter was like a new one ("+suite.InRound(round)+"), and every sequential order of these "+
 					"calls grants as many; if it is documented as approximate or for one goroutine, declare "+
 					"OneGoroutine",
 				"%d goroutines asking %d times each at one instant were granted %d, want %d",

@@ -129,7 +129,7 @@ func (x *exam) reset() *suite.Violation {
 		if x.says(got, want) || want == 0 && got >= 0 && got <= after.window {
 			return nil
 		}
-		return x.broken(s.At, fmt.Sprintf("the limiter is as new at %s", timeline.Duration(s.At+want)),
+		return x.broken(s.At, "the limiter decides like a new one from "+timeline.Duration(s.At+want)+" on",
 			"%s was answered with ResetAfter %s, want %s", s.Step, timeline.Duration(got), x.wanted(want))
 	})
 }

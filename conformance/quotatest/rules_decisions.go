@@ -63,8 +63,9 @@ func (x *exam) epoch(again suite.Rerun) *suite.Violation {
 		if got == want {
 			continue
 		}
-		because := "it is " + want + " if the clock starts at " + conformance.Config{}.Start().Format(time.RFC3339)
-		return x.broken(d.At, because, "%s after %s is %s", d.Step, cfg.Epoch.Format(time.RFC3339), got)
+		because := "that is the answer if the clock starts at " + conformance.Config{}.Start().Format(time.RFC3339)
+		return x.broken(d.At, because, "allow %d at %s with the clock starting at %s was %s; want %s",
+			d.N, timeline.Duration(d.At), cfg.Epoch.Format(time.RFC3339), got, want)
 	}
 	return nil
 }

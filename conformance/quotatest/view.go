@@ -70,7 +70,9 @@ func (s step) because() string {
 	if room > 0 && !exact.IsInt() && !strings.Contains(text, ".") { // it is not that whole number
 		text = fmt.Sprintf("%.16g", room)
 	}
-	return fmt.Sprintf("there was room for %s of %d", text, s.model.limit)
+	of := map[bool]string{true: "burst", false: "limit"}[s.model.kind == GCRA]
+	were := map[bool]string{true: "was", false: "were"}[text == "1"]
+	return fmt.Sprintf("%s of the %s of %d %s left", text, of, s.model.limit, were)
 }
 
 // full is the most that can be granted at once.

@@ -124,7 +124,8 @@ func (t Terms) Difference(
 	case w == nil:
 		v.Headline = t.Event(got.Value) + " at " + timeline.Duration(got.Began.At) + ", want nothing more"
 	case got == nil:
-		v.Headline = "nothing " + t.Fired + suite.If(t.Of != "", ", want"+t.of(w.Value)) + " at " + timeline.Duration(w.At)
+		v.Headline = "nothing " + t.Fired + suite.If(t.Of != "", ", want"+t.of(w.Value)) +
+			" at " + timeline.Duration(w.At)
 	default:
 		wanted := t.of(w.Value)
 		if t.Of == "" || got.Value == w.Value {

@@ -95,7 +95,7 @@ func (r *row) inOrder(p *suite.Probe) (*suite.Violation, string) {
 				"%d events%s in a row at one instant: the answer was as if none of them had come", n, r.then), ""
 		}
 		if !same {
-			because := fmt.Sprintf("this is the outcome if everything settles after each (edges=%s)", r.edges)
+			because := fmt.Sprintf("this is the outcome when all goroutines settle after each call (edges=%s)", r.edges)
 			return suite.Broken(0, because, "%d events%s in a row at one instant brought %s, want %s",
 				n, r.then, r.inWords(got), r.inWords(want)), ""
 		}

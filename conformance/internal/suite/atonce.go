@@ -90,7 +90,7 @@ func (p *Probe) atOnce(s Script) (*Violation, string) {
 	if !slices.Equal(answers(true), want) {
 		return nil, "it had two outcomes"
 	}
-	return Broken(0, "these are the answers if everything settles after each",
+	return Broken(0, "these are the answers when all goroutines settle after each call",
 		"%s at one instant were answered %s, want %s", s.Text, strings.Join(got, ", "), strings.Join(want, ", ")), ""
 }
 

@@ -66,8 +66,9 @@ func starts(v *Violation) string {
 		return ""
 	}
 	start := v.Run.Schedule.Config.Start()
-	return fmt.Sprintf("note: the clock starts at %s%s\n", start.Format(time.RFC3339Nano),
-		If(start.IsZero(), ", the zero time, so that IsZero does not say that nothing has happened yet"))
+	return fmt.Sprintf("note: the clock starts at %s%s%s\n", If(start.IsZero(), "the zero time "),
+		start.Format(time.RFC3339Nano),
+		If(start.IsZero(), ", so a zero time does not mean that nothing has happened yet"))
 }
 
 // mostKinds is how many kinds of findings of one rule are shown.
@@ -167,7 +168,7 @@ func lanes(v *Violation, others ...Lane) []Lane {
 			i = len(ops)
 			ops = append(ops, Lane{Name: string(s.Op)})
 		}
-		ops[i].Marks = append(ops[i].Marks, Mark{s.At, mark})
+		ops[i].Marks = append(ops[i].Marks, Mark{At: s.At, Text: mark})
 	}
 	for _, s := range v.Run.Schedule.Steps {
 		if s.Op != verb.Idle {

@@ -50,8 +50,8 @@ func (r *Recording) busy() []Lane {
 	lane := Lane{Name: "busy"}
 	for _, f := range r.Fires {
 		if f.Ended.Seq != 0 && f.Ended.At > f.Began.At {
-			lane.Marks = append(lane.Marks, Mark{f.Began.At, fmt.Sprint(f.Value, "[")},
-				Mark{f.Ended.At, fmt.Sprint(f.Value, ")")})
+			lane.Marks = append(lane.Marks, Mark{At: f.Began.At, Text: fmt.Sprint(f.Value, "[")},
+				Mark{At: f.Ended.At, Text: fmt.Sprint(f.Value, ")")})
 		}
 	}
 	if lane.Marks == nil {

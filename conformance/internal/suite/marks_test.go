@@ -30,8 +30,8 @@ func TestStepMark(t *testing.T) {
 // Only marks that occur are explained, and those of one lane not in another.
 func TestLegend(t *testing.T) {
 	lanes := []Lane{
-		{Name: "call", Marks: []Mark{{0, "1~"}, {0, "y"}}},
-		{Name: "got", Marks: []Mark{{0, "n"}}},
+		{Name: "call", Marks: []Mark{{Text: "1~"}, {Text: "y"}}},
+		{Name: "got", Marks: []Mark{{Text: "n"}}},
 	}
 	own := []Sign{
 		{Like: regexp.MustCompile("^y$"), Means: "y is granted"},

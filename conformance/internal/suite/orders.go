@@ -39,7 +39,8 @@ func (e *engine[T, E]) chanced(rule string) string {
 	if why := e.unexplored[rule]; why != "" {
 		return "found by chance, as the orders of the calls cannot be explored: " + why + "\n"
 	}
-	return If(!woven(), "found by chance, which another run may miss: `verdicts -interleave` tries all orders\n")
+	return If(!woven(), "found by chance, which another run may miss: `verdicts -interleave` tries every order, "+
+		"up to a bound\n")
 }
 
 // together is one exploration for a test.

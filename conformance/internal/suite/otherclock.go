@@ -3,6 +3,7 @@ package suite
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/escapement-go/escapement/conformance"
@@ -51,7 +52,7 @@ func otherClock(p *Probe, schedules []conformance.Schedule, marks func(rec *Reco
 		} else if seen {
 			continue
 		}
-		return unlike(rec, want, got, "as on package time that stands still",
+		return unlike(rec, want, got, "as it is while package time stands still",
 			"package time moved on by an hour before each step, and Env.Clock did not"), ""
 	}
 	return nil, ""
@@ -61,7 +62,7 @@ func otherClock(p *Probe, schedules []conformance.Schedule, marks func(rec *Reco
 func unlike(run *Recording, want, got []Mark, as, because string) *Violation {
 	k, at := apart(want, got)
 	return &Violation{
-		Headline: fmt.Sprintf("%s, want %s %s", said(got, k), said(want, k), as),
+		Headline: fmt.Sprintf("%s, want %s, %s", said(got, k), wanted(want, got, k), as),
 		Because:  because,
 		At:       at,
 		Lanes:    []Lane{{"want", want}, {"got", got}},
@@ -102,9 +103,24 @@ func apart(want, got []Mark) (k int, at time.Duration) {
 // said is a mark in words.
 func said(marks []Mark, k int) string {
 	if k >= len(marks) {
-		return "nothing"
+		return "nothing more happened"
 	}
-	return marks[k].Text + " at " + timeline.Duration(marks[k].At)
+	return marks[k].Of + " " + marks[k].Says + " at " + timeline.Duration(marks[k].At)
+}
+
+// wanted is how a mark that was wanted differs from what came, in words.
+func wanted(want, got []Mark, k int) string {
+	switch {
+	case k >= len(want):
+		return "nothing more"
+	case k >= len(got) || want[k].Of != got[k].Of:
+		return want[k].Of + " at " + timeline.Duration(want[k].At)
+	case want[k].At == got[k].At:
+		return strings.TrimPrefix(want[k].Says, "was ")
+	case want[k].Says == got[k].Says:
+		return timeline.Duration(want[k].At)
+	}
+	return strings.TrimPrefix(want[k].Says, "was ") + " at " + timeline.Duration(want[k].At)
 }
 
 // runAll runs each schedule once, with what as changes of its job unless as is nil, and reports whether all have come
@@ -128,7 +144,8 @@ func Answers(op conformance.Op) func(rec *Recording) []Mark {
 	return func(rec *Recording) (out []Mark) {
 		for _, d := range rec.Done {
 			if d.Op == op {
-				out = append(out, Mark{At: d.At, Text: Granted[d.OK]})
+				says := If(d.OK, "was granted") + If(!d.OK, "was denied")
+				out = append(out, Mark{d.At, Granted[d.OK], fmt.Sprint(d.Op, " ", d.N), says})
 			}
 		}
 		return out

@@ -35,10 +35,11 @@ func Alike(p *Probe, schedules []conformance.Schedule) (*Violation, string) {
 		_, at := apart(want, got)
 		return &Violation{
 			Headline: fmt.Sprintf("with equal payloads callbacks run at %s, want %s", instants(got), instants(want)),
-			Because:  different[i].Schedule.String() + " brings that, and every event counts whatever its payload",
-			At:       at,
-			Lanes:    []Lane{{"want", want}, {"got", got}},
-			Run:      rec,
+			Because: fmt.Sprintf("with different payloads (%s) they run then, and payloads must not matter",
+				different[i].Schedule),
+			At:    at,
+			Lanes: []Lane{{"want", want}, {"got", got}},
+			Run:   rec,
 		}, ""
 	}
 	return nil, ""
@@ -63,7 +64,7 @@ func (p *Probe) twice(schedules []conformance.Schedule) (out []*Recording, ok bo
 func nameless(rec *Recording) []Mark {
 	marks := FireMarks(rec)
 	for i := range marks {
-		marks[i].Text = FireMark(1)
+		marks[i] = Mark{At: marks[i].At, Text: FireMark(1)}
 	}
 	return marks
 }

@@ -44,7 +44,7 @@ func pictured(v *Violation) *inside.Picture {
 	for _, l := range lanes(v) {
 		lane := inside.Lane{Name: l.Name}
 		for _, m := range l.Marks {
-			lane.Marks = append(lane.Marks, inside.LaneMark(m))
+			lane.Marks = append(lane.Marks, inside.LaneMark{At: m.At, Text: m.Text})
 		}
 		p.Lanes = append(p.Lanes, lane)
 	}

@@ -63,9 +63,9 @@ func TestTelling_zeroBeforeNegative(t *testing.T) {
 // A lane of what is wanted is drawn only where it differs at the instant that the headline tells of.
 func TestCompared(t *testing.T) {
 	lane := func(name string, texts ...string) Lane {
-		l := Lane{Name: name, Marks: []Mark{{0, "y"}}}
+		l := Lane{Name: name, Marks: []Mark{{Text: "y"}}}
 		for _, text := range texts {
-			l.Marks = append(l.Marks, Mark{1, text})
+			l.Marks = append(l.Marks, Mark{At: 1, Text: text})
 		}
 		return l
 	}

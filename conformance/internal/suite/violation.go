@@ -49,6 +49,8 @@ type Lane struct {
 type Mark struct {
 	At   time.Duration
 	Text string
+	// Of and Says are the mark in words, as in "callback 1" and "ran", for headlines.
+	Of, Says string
 }
 
 // FireMark is how the timeline shows a callback.
@@ -58,7 +60,7 @@ func FireMark(value int) string { return fmt.Sprintf("F%d", value) }
 func (r *Recording) Got() Lane {
 	got := Lane{Name: "got"}
 	for _, f := range r.Fires {
-		got.Marks = append(got.Marks, Mark{f.Began.At, FireMark(f.Value)})
+		got.Marks = append(got.Marks, Mark{f.Began.At, FireMark(f.Value), fmt.Sprint("callback ", f.Value), "ran"})
 	}
 	return got
 }
