@@ -71,7 +71,7 @@ func orders(all []*report) string {
 		n += r.Interleavings
 	}
 	if n == 0 {
-		return "concurrent calls met in chance orders: -interleave tries every order"
+		return "concurrent calls met in chance orders: -interleave tries every order, up to a bound"
 	}
 	return "concurrent calls were tried in " + number(n, "interleaving")
 }
