@@ -244,8 +244,8 @@ func (x *exam) zeroBusy() *suite.Violation {
 		if d.Op == verb.Call && !slices.ContainsFunc(x.Fires, func(f conformance.Fire) bool {
 			return f.Value == d.N
 		}) {
-			v := suite.Broken(d.At, "the interval is 0"+suite.If(!inline, ", and AnchorStart is declared"), "call %d was not emitted by %s",
-				d.N, timeline.Duration(x.End))
+			v := suite.Broken(d.At, "the interval is 0"+suite.If(!inline, ", and AnchorStart is declared"),
+				"call %d was not emitted by %s", d.N, timeline.Duration(x.End))
 			v.Lanes = []suite.Lane{x.Got()}
 			return v
 		}

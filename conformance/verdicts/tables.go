@@ -219,8 +219,8 @@ func skips(r *report) []skipped {
 	return out
 }
 
-// whatNext is what to do about traits and decisions, "" if none is open. What is observed of code that fails may be part
-// of the mistake.
+// whatNext is what to do about traits and decisions, "" if none is open. What is observed of code that fails may be
+// part of the mistake.
 func whatNext(r *report) string {
 	var steps []string
 	if v, _ := r.Verdict("TRAITS"); toPaste(v) != "" && r.File != "" {

@@ -1,6 +1,6 @@
 // Package prove says how far the tests of this module go. Without a word they show everything once: what each package
-// does, the verdict on each bundled type, a mutant for each rule, some correct designs. What shows that the suite itself
-// is right takes minutes or hours more, and runs if [Variable] says so.
+// does, the verdict on each bundled type, a mutant for each rule, some correct designs. What shows that the suite is
+// right takes minutes or hours more, and runs if [Variable] says so.
 package prove
 
 import (

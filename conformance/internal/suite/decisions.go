@@ -164,9 +164,9 @@ func (e *engine[T, E]) decide() (all []*decision[T, E]) {
 	return all
 }
 
-// insistOn reports whether there are new choices of which no value explains what was seen: a rule is broken whichever is
-// declared. So that it is told which, they are to have the value that was observed, if what that does not explain is
-// broken with the strict one, too; otherwise the strict one.
+// insistOn reports whether there are new choices of which no value explains what was seen: a rule is broken whichever
+// is declared. So that it is told which, they are to have the value that was observed, if what that does not explain
+// is broken with the strict one, too; otherwise the strict one.
 func (e *engine[T, E]) insistOn() (some bool) {
 	if e.insists == nil {
 		e.insists = map[string]int{}

@@ -94,7 +94,8 @@ var commonSigns = []Sign{
 	{regexp.MustCompile(`^\d*\*$`), anyLane, "* is called inside a callback"},
 	{regexp.MustCompile(`~$`), anyLane, "~ comes just when something is due"},
 	{regexp.MustCompile(`^x~?$`), anyLane, "x is the call"},
-	{regexp.MustCompile(`\(([a-z ]+\d+ )?[0-9.]+(ns|us|ms|s|m|h)\)`), anyLane, "a time in brackets is how long it may wait"},
+	{regexp.MustCompile(`\(([a-z ]+\d+ )?[0-9.]+(ns|us|ms|s|m|h)\)`), anyLane,
+		"a time in brackets is how long it may wait"},
 	{regexp.MustCompile(`\[$`), "busy", "[ and ) are where a callback begins and ends"},
 	{regexp.MustCompile(`\[|\)`), inside.LaneWindow, "[ and ) are where a window begins and ends"},
 }

@@ -89,7 +89,8 @@ func burstsSpec(source lt.TimeSource) lt.Spec {
 			l.wait(n)
 		}}
 	}
-	spec.Traits.Resolution, spec.Traits.OneAtATime, spec.Traits.RefillSize = 0, true, 100 // the largest burst that is tried
+	spec.Traits.Resolution, spec.Traits.OneAtATime = 0, true
+	spec.Traits.RefillSize = 100 // the largest burst that is tried
 	return spec
 }
 
