@@ -16,7 +16,7 @@ func TestDraw(t *testing.T) {
 	synctestcompat.Require(t)
 	rnd := rand.New(rand.NewPCG(1, 1))
 	pick := func(_ string, n int) int { return rnd.IntN(n) }
-	each := prove.Number(5, 15, 60, 600)
+	each := prove.Number(5, 5, 60, 600)
 	fits := 0
 	for _, d := range debouncer.Designs() {
 		j := d.Spec.Judge(t).(twins.Judge)

@@ -22,15 +22,17 @@ import (
 // decision that is asked for offers what its author declares; testdata/decisions.txt lists them. Of each mutant a rule
 // fails, or a decision names what no author has declared, or it is said that New shows less than it was built with, or
 // what was observed without a decision is not what its author declares, but as good or stricter: these are listed
-// there, too. What a mutant shares with its design its author decides. A few of either are run, and all of them with
-// ESCAPEMENT_PROVE=1, or to make the list again.
+// there, too. What a mutant shares with its design its author decides. All of them are run with ESCAPEMENT_PROVE=1, or
+// to make the list again.
 func FirstRuns(t *testing.T, designs []zoo.Design, mutants []zoo.Mutant) {
 	t.Helper()
 	synctestcompat.Require(t)
 	f := &first{steps: recordedSteps(t)}
-	every := prove.Number(160, 160, 1, 1)
+	every := prove.Number(160, 1, 1, 1)
 	if *update {
 		every = 1
+	} else {
+		prove.Require(t, prove.Suite)
 	}
 	for i := 0; i < len(designs); i += every {
 		f.design(t, designs[i])
