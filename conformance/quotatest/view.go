@@ -284,9 +284,16 @@ func (x *exam) lawOf(v *view) string {
 	return "GC-EQUIV"
 }
 
-// broken makes a violation with the lanes of a quota: what the model grants, and what was.
+// broken makes a violation with the lanes of a quota: what the model grants, and what was. Its headline has the error of
+// the request, if there is one.
 func (x *exam) broken(at time.Duration, because, headline string, args ...any) *suite.Violation {
 	out := suite.Broken(at, because, headline, args...)
+	for _, d := range x.Done {
+		if d.At == at && d.Answer.Err != nil && !strings.Contains(because, d.Answer.Err.Error()) {
+			out.Headline += fmt.Sprintf(" (its error is %q)", d.Answer.Err)
+			break
+		}
+	}
 	got := suite.Lane{Name: "got", Marks: suite.Answers(verb.Allow)(x.Recording)}
 	v := x.view()
 	if v == nil {
