@@ -148,7 +148,7 @@ var fromQuartz = []row{
 			ticker := mock.NewTicker(time.Second)
 			defer ticker.Stop()
 			mock.Advance(time.Second).MustWait(context.Background())
-			return ready(ticker.C)
+			return at(<-ticker.C) // its goroutine may send it later
 		},
 		func(t *testing.T) string {
 			clock := fakeclock.NewTest(t)

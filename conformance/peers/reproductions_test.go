@@ -204,6 +204,22 @@ func TestLo_keysShareATimer(t *testing.T) {
 	})
 }
 
+// The docs of lo.NewThrottleBy do not say what an interval of 0 is. A timer ends it, as any other, so that of calls
+// one after the other some are dropped.
+func TestLo_zeroIntervalDropsCalls(t *testing.T) {
+	dropped := 0
+	for range rounds {
+		passed := 0
+		throttled, _ := lo.NewThrottleBy(0, func(string) { passed++ })
+		throttled("a")
+		throttled("a")
+		dropped += 2 - passed
+	}
+	if dropped == 0 {
+		t.Errorf("no call was dropped in %d rounds: an interval of 0 has no timer now", rounds)
+	}
+}
+
 // The docs of lo.NewThrottle say "only once in every interval", and of reset that it is "to
 // reset interval". A timer that has expired when reset comes waits for the mutex, and then
 // ends the interval that the next call has begun.
