@@ -80,12 +80,14 @@
 // value, and a weaker one explains every run, TRAITS asks for a decision: it prints the value
 // as a comment, with the smallest such run and the rules that it turns off. Until the value
 // is declared, or the code is fixed, these rules are undecided and TRAITS fails. Numbers,
-// such as a resolution, are always decisions. If no value explains the runs, the code is wrong whatever is declared, and
-// a rule that it breaks with the nearest value fails; only of a trait that need not be declared the decision says so.
+// such as a resolution, are always decisions. If no value explains the runs, the code is wrong whatever is declared,
+// and a rule that it breaks with the nearest value fails; only of a trait that need not be declared the decision says so.
 //
 // Known failures go into KnownFailing, by rule and smallest schedule, as the replay line of the failure has them:
 //
-//	KnownFailing: []conformance.Known{{Rule: "DB-TIE", Schedule: "wait=100ms | call 1 @0 | call 2 @100ms~", Why: "#12"}},
+//	KnownFailing: []conformance.Known{
+//		{Rule: "DB-TIE", Schedule: "wait=100ms | call 1 @0 | call 2 @100ms~", Why: "issue 12"},
+//	},
 //
 // The rule still runs, and the test fails if the rule passes, or no longer fails on that schedule.
 //

@@ -284,8 +284,8 @@ func (x *exam) lawOf(v *view) string {
 	return "GC-EQUIV"
 }
 
-// broken makes a violation with the lanes of a quota: what the model grants, and what was. Its headline has the error of
-// the request, if there is one.
+// broken makes a violation with the lanes of a quota: what the model grants, and what was. Its headline has the error
+// of the request, if there is one.
 func (x *exam) broken(at time.Duration, because, headline string, args ...any) *suite.Violation {
 	out := suite.Broken(at, because, headline, args...)
 	for _, d := range x.Done {

@@ -6,7 +6,9 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
+	"strings"
 
 	"github.com/escapement-go/escapement/conformance"
 )
@@ -64,6 +66,27 @@ func (r *report) causes() []conformance.Cause {
 		return r.Causes
 	}
 	return r.ByCause(nil)
+}
+
+// only leaves what is said of the rules whose subtests a pattern of -run selects, if it is one of subtests.
+func (r *report) only(run string) {
+	parts, depth := strings.Split(run, "/"), strings.Count(r.Test, "/")+1
+	if len(parts) <= depth {
+		return
+	}
+	rule, err := regexp.Compile(parts[depth])
+	if err != nil {
+		return // which go test says
+	}
+	other := func(id string) bool { return !rule.MatchString(id) }
+	r.Verdicts = slices.DeleteFunc(r.Verdicts, func(v conformance.Verdict) bool { return other(v.Rule) })
+	for i := range r.Causes {
+		r.Causes[i].Rules = slices.DeleteFunc(r.Causes[i].Rules, other)
+	}
+	r.Causes = slices.DeleteFunc(r.Causes, func(c conformance.Cause) bool { return len(c.Rules) == 0 })
+	if other("TRAITS") {
+		r.Decisions = nil
+	}
 }
 
 // folder reads the files of a folder to which test processes write.

@@ -64,3 +64,27 @@ func TestDraw_answersBelowRequests(t *testing.T) {
 		t.Errorf("requests at %v, what was wanted at %v, what came at %v", x, places["want"], places["got"])
 	}
 }
+
+// With a pattern of subtests nothing is said of the rules that it leaves out; one of tests leaves out none.
+func TestReport_only(t *testing.T) {
+	for run, want := range map[string]string{
+		"^TestA$": "DB-ONE X-LEAK", "^TestA$/^b$": "DB-ONE X-LEAK", "^TestA$/^b$/^X-": "X-LEAK",
+		"^TestA$/b/(": "DB-ONE X-LEAK",
+	} {
+		r := &report{}
+		r.Test = "TestA/b"
+		r.Verdicts = []conformance.Verdict{{Rule: "DB-ONE"}, {Rule: "X-LEAK"}}
+		r.Causes = []conformance.Cause{{Rules: []string{"DB-ONE"}}, {Rules: []string{"X-LEAK"}}}
+		r.only(run)
+		var rules, causes []string
+		for _, v := range r.Verdicts {
+			rules = append(rules, v.Rule)
+		}
+		for _, c := range r.Causes {
+			causes = append(causes, c.Rules...)
+		}
+		if got := strings.Join(rules, " "); got != want || strings.Join(causes, " ") != want {
+			t.Errorf("-run %s leaves %s, and of causes %v; want %s", run, got, causes, want)
+		}
+	}
+}

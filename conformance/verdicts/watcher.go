@@ -41,6 +41,7 @@ const (
 // watcher tells of the implementations as they end, and of what is under way.
 type watcher struct {
 	folder  string
+	run     string // the pattern of -run
 	reports []*report
 	tests   tests
 	screen  screen
@@ -59,7 +60,7 @@ type watcher struct {
 func newWatcher(path string, o *options, stdout, stderr io.Writer) *watcher {
 	plain := os.Getenv("TERM") == "dumb" || os.Getenv("CI") != ""
 	w := &watcher{
-		folder: path, files: folder{path: path}, lines: stdout,
+		folder: path, run: o.run, files: folder{path: path}, lines: stdout,
 		screen: screen{
 			width: func() int { return widthOf(stdout) },
 			color: widthOf(stdout) > 0 && os.Getenv("NO_COLOR") == "" && !plain,
@@ -77,6 +78,7 @@ func newWatcher(path string, o *options, stdout, stderr io.Writer) *watcher {
 // look tells of what has come since the last look.
 func (w *watcher) look(now time.Time) {
 	for _, r := range w.files.news() {
+		r.only(w.run)
 		w.reports = append(w.reports, r)
 		w.clear()
 		fmt.Fprintln(w.lines, w.screen.wrap(w.ended(r), strings.Repeat(" ", len("FAIL 123456s  "))))
