@@ -81,7 +81,8 @@
 // as a comment, with the smallest such run and the rules that it turns off. Until the value
 // is declared, or the code is fixed, these rules are undecided and TRAITS fails. Numbers,
 // such as a resolution, are always decisions. If no value explains the runs, the code is wrong whatever is declared,
-// and a rule that it breaks with the nearest value fails; only of a trait that need not be declared the decision says so.
+// and a rule that it breaks with the nearest value fails; only of a trait that need not be declared the decision says
+// so.
 //
 // Known failures go into KnownFailing, by rule and smallest schedule, as the replay line of the failure has them:
 //
