@@ -76,7 +76,12 @@ func bare(t *testing.T, name string, spec conformance.Spec, known map[string][]c
 		known[name] = append(known[name], v.FieldByName("KnownFailing").Interface().([]conformance.Known)...)
 		return
 	}
+	told := v.FieldByName("Traits").FieldByName("OneAtATime") // by its signatures, from which init declares it
+	single := told.IsValid() && told.Bool()
 	v.FieldByName("Traits").SetZero()
+	if single {
+		told.SetBool(true)
+	}
 	v.FieldByName("KnownFailing").SetZero()
 	v.Interface().(conformance.Spec).Run(t)
 }

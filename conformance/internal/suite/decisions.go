@@ -165,8 +165,8 @@ func (e *engine[T, E]) decide() (all []*decision[T, E]) {
 }
 
 // insistOn reports whether there are new choices of which no value explains what was seen: a rule is broken whichever
-// is declared. So that it is told which, they are to have the value that was observed, if what that does not explain
-// is broken with the strict one, too; otherwise the strict one.
+// is declared. So that it is told which, they are to have the value that was observed, if fewer rules are broken with
+// it than with the strict one, or else that.
 func (e *engine[T, E]) insistOn() (some bool) {
 	if e.insists == nil {
 		e.insists = map[string]int{}
@@ -176,12 +176,23 @@ func (e *engine[T, E]) insistOn() (some bool) {
 			continue
 		}
 		e.insists[d.Name], some = d.strict(), true
-		if c := d.clash; c != nil && e.breaksRule(c.rule, job{e.review(c.found.Run), c.found.Run, true},
-			e.with(d.Name, d.strict())) {
+		runs := e.runsFor(d.settled)
+		if c := d.clash; c != nil {
+			runs = append(runs, job{e.review(c.found.Run), c.found.Run, true})
+		}
+		if e.breaksOf(runs, e.with("", 0)) < e.breaksOf(runs, e.with(d.Name, d.strict())) {
 			e.insists[d.Name] = d.seen
 		}
 	}
 	return some
+}
+
+// breaksOf is how many rules some runs break with a declaration.
+func (e *engine[T, E]) breaksOf(runs []job, d declaration[T, E]) (n int) {
+	for _, r := range d.judges {
+		n += Number(slices.ContainsFunc(runs, func(run job) bool { return e.breaksRule(r, run, d) }))
+	}
+	return n
 }
 
 // clashes reports whether what the value of a decision does not explain is a matter of another one, whose values do not

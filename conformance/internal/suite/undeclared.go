@@ -209,7 +209,7 @@ func (e *engine[T, E]) asked(d *decision[T, E]) conformance.Decision {
 			d.literal(d.seen, pkg), c.found.Run.Schedule, c.found.Headline)
 		b.WriteString(out.Unexplained + "\n")
 		if d.value != 0 {
-			fmt.Fprintf(&b, "%s is broken with either value: fix that first.\n", c.rule.ID)
+			fmt.Fprintf(&b, "%s is broken all the same: fix that first.\n", c.rule.ID)
 		}
 	}
 	if d.run != nil && d.number() && len(d.tried) > 0 {
