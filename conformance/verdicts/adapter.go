@@ -403,7 +403,8 @@ func (a *adapter) ask(text string) {
 
 // askFor is for a trait that need not be declared.
 func (a *adapter) askFor(trait string) {
-	a.ask("declare " + trait + "; once other traits are declared, its rules are skipped without it")
+	a.ask("declare " + trait + ", which -write-traits does where a run shows it; once other traits are declared, its " +
+		"rules are skipped without it")
 }
 
 // note says what could not be told.

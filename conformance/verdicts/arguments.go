@@ -150,7 +150,7 @@ func (a *adapter) hasPeriod(sig *types.Signature) bool {
 		return false
 	}
 	options := sig.Params().At(sig.Params().Len() - 1).Type().(*types.Slice).Elem()
-	return slices.ContainsFunc(a.optionFuncs(options), func(f *types.Func) bool {
+	return slices.ContainsFunc(a.optionFuncs(options, 1), func(f *types.Func) bool {
 		return kindOf(f.Type().(*types.Signature).Params().At(0).Type()) == duration && usually(duration, f.Name())
 	})
 }

@@ -263,7 +263,7 @@ func (a *adapter) offered() []types.Type {
 		t := v.Type()
 		out = append(out, t)
 		if s, ok := t.(*types.Slice); ok {
-			for _, f := range a.optionFuncs(s.Elem()) {
+			for _, f := range a.optionFuncs(s.Elem(), 1) {
 				out = append(out, f.Type().(*types.Signature).Params().At(0).Type())
 			}
 		}

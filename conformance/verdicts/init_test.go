@@ -173,7 +173,7 @@ func TestInit_subjects(t *testing.T) {
 		{"Bulk", []string{
 			"batchtest.Run(", "all = append(all, item.(int))", "WithBulkTasks(cfg.Size)", "WithBulkInterval(cfg.Delay)",
 			"if cfg.Delay == 0 { panic(\"0 may stand for a default: delete this check if 0 means no bound\") }",
-			"return x.Add(v)", "Flush: x.Flush",
+			"return x.Add(v)", "Flush: x.Flush", "// WithBulkEager is not used: hand it on where cfg",
 		}},
 		{"Waiting", []string{"batchtest.Run(", "go x.Run(v)", `if cfg.Size > 0 { panic("it has none") }`}},
 		{"Drawn", []string{

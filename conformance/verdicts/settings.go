@@ -243,8 +243,8 @@ func hasMethod(i *types.Interface, name string) bool {
 	return types.NewMethodSet(i).Lookup(nil, name) != nil
 }
 
-// optionFuncs are the functions of the package that make an option of a type from one argument.
-func (a *adapter) optionFuncs(option types.Type) []*types.Func {
+// optionFuncs are the functions of the package that make an option of a type from so many arguments.
+func (a *adapter) optionFuncs(option types.Type, args int) []*types.Func {
 	var out []*types.Func
 	scope := a.pkg.types.Scope()
 	for _, name := range scope.Names() {
@@ -253,7 +253,7 @@ func (a *adapter) optionFuncs(option types.Type) []*types.Func {
 			continue
 		}
 		sig := f.Type().(*types.Signature)
-		if sig.TypeParams().Len() == 0 && sig.Params().Len() == 1 && !sig.Variadic() && sig.Results().Len() == 1 &&
+		if sig.TypeParams().Len() == 0 && sig.Params().Len() == args && !sig.Variadic() && sig.Results().Len() == 1 &&
 			types.Identical(sig.Results().At(0).Type(), option) {
 			out = append(out, f)
 		}
@@ -264,14 +264,19 @@ func (a *adapter) optionFuncs(option types.Type) []*types.Func {
 // further are the arguments behind those that must be there: a callback, or the options that set the clock and what is
 // left of the configuration.
 func (g *giver) further(elem types.Type) []string {
-	if kindOf(elem) == work && len(g.a.optionFuncs(elem)) == 0 {
+	if kindOf(elem) == work && len(g.a.optionFuncs(elem, 1)) == 0 {
 		if expr := g.a.callback(elem); expr != "" {
 			return []string{expr}
 		}
 	}
+	for _, f := range g.a.optionFuncs(elem, 0) {
+		if kindOf(elem) != work {
+			g.a.ask(f.Name() + " is not used: hand it on where cfg, such as cfg.Edges, asks for what it does")
+		}
+	}
 	var always, sometimes []string
 	g.needed = false
-	for _, f := range g.a.optionFuncs(elem) {
+	for _, f := range g.a.optionFuncs(elem, 1) {
 		t := f.Type().(*types.Signature).Params().At(0).Type()
 		expr := g.option(f.Name(), t)
 		if expr == "" {

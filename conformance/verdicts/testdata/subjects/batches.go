@@ -21,6 +21,9 @@ func WithBulkTasks(tasks int) BulkOption { return nil }
 // WithBulkInterval bounds its age.
 func WithBulkInterval(d time.Duration) BulkOption { return nil }
 
+// WithBulkEager is a choice.
+func WithBulkEager() BulkOption { return nil }
+
 func (b *Bulk) Add(task any) error { return nil }
 func (b *Bulk) Flush()             {}
 
