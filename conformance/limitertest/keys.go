@@ -67,6 +67,7 @@ func (c *contract) keyRules() []rule {
 				}
 				return x.eachKey((*exam).decidedAlone)
 			},
+			Owing: func(x *exam, again suite.Rerun) bool { return edge.Alone(x.Recording, again, changes...) != nil },
 			Again: func(x *exam, again suite.Rerun) *suite.Violation {
 				if x.traits.apart() == "" {
 					return nil

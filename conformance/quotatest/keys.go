@@ -70,6 +70,7 @@ func (c *contract) keyRules() []suite.Rule[Traits, *exam] {
 				}
 				return x.eachKey(func(granted bool) bool { return !granted || !edge.ComeBack(x.Schedule) })
 			},
+			Owing: func(x *exam, again suite.Rerun) bool { return edge.Alone(x.Recording, again) != nil },
 			Again: func(x *exam, again suite.Rerun) *suite.Violation {
 				if x.traits.exact() {
 					return nil
