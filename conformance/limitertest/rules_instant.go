@@ -5,7 +5,6 @@ import (
 	"math"
 	"math/big"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/escapement-go/escapement/conformance"
@@ -259,8 +258,7 @@ func (x *exam) epoch(again suite.Rerun) *suite.Violation {
 			continue // it may be decided, and answered, at other instants
 		}
 		if i < len(other.Done) && (d.OK != other.Done[i].OK || d.Ended.At != other.Done[i].Ended.At) {
-			was := map[bool]string{true: "was granted", false: "was denied"}
-			got, want := was[d.OK], strings.TrimPrefix(was[other.Done[i].OK], "was ")
+			got, want := "was "+suite.Decided(d.OK), suite.Decided(other.Done[i].OK)
 			if d.OK == other.Done[i].OK {
 				got, want = "returned at "+timeline.Duration(d.Ended.At), timeline.Duration(other.Done[i].Ended.At)
 			}

@@ -263,11 +263,8 @@ func (x *exam) model() *suite.Violation {
 		if refuses || s.margin.CmpAbs(v.tolerance) <= 0 || s.OK == (s.margin.Sign() > 0) {
 			return nil
 		}
-		got, want := "denied", "granted"
-		if s.OK {
-			got, want = want, got
-		}
-		return x.broken(s.At, x.level(s), "allow %d at %s was %s, want %s", s.N, timeline.Duration(s.At), got, want)
+		return x.broken(s.At, x.level(s), "allow %d at %s was %s, want %s",
+			s.N, timeline.Duration(s.At), suite.Decided(s.OK), suite.Decided(!s.OK))
 	})
 }
 

@@ -25,11 +25,8 @@ func (x *exam) decided(law string) *suite.Violation {
 // differs tells of the decision that differs from the model's.
 func (x *exam) differs(v *view) *suite.Violation {
 	s := v.steps[v.bad]
-	got, want := "denied", "granted"
-	if s.OK {
-		got, want = want, got
-	}
-	return x.broken(s.At, s.because(), "allow %d at %s was %s, want %s", s.N, timeline.Duration(s.At), got, want)
+	return x.broken(s.At, s.because(), "allow %d at %s was %s, want %s",
+		s.N, timeline.Duration(s.At), suite.Decided(s.OK), suite.Decided(!s.OK))
 }
 
 // movable reports whether the schedule starts at an instant of its own, but where the windows of the
@@ -72,10 +69,7 @@ func (x *exam) epoch(again suite.Rerun) *suite.Violation {
 
 // said is an answer in words, as far as it is declared.
 func (x *exam) said(d conformance.Done) string {
-	said := "denied"
-	if d.OK {
-		said = "granted"
-	}
+	said := suite.Decided(d.OK)
 	for _, field := range []struct {
 		is   Fields
 		name string

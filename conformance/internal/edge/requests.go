@@ -73,9 +73,9 @@ func Alone(rec *suite.Recording, again suite.Rerun, forAll ...conformance.Op) *s
 		}
 		for i, d := range own.Done {
 			if want := alone[shape]; len(want) == len(own.Done) && d.OK != want[i].OK {
-				granted := map[bool]string{true: "granted", false: "denied"}
 				return suite.Broken(d.At, "this is the decision without requests for other keys",
-					"allow %d at %s was %s, want %s", d.N, timeline.Duration(d.At), granted[d.OK], granted[want[i].OK])
+					"allow %d at %s was %s, want %s",
+					d.N, timeline.Duration(d.At), suite.Decided(d.OK), suite.Decided(want[i].OK))
 			}
 		}
 		return nil

@@ -144,8 +144,7 @@ func Answers(op conformance.Op) func(rec *Recording) []Mark {
 	return func(rec *Recording) (out []Mark) {
 		for _, d := range rec.Done {
 			if d.Op == op {
-				says := If(d.OK, "was granted") + If(!d.OK, "was denied")
-				out = append(out, Mark{d.At, Granted[d.OK], fmt.Sprint(d.Op, " ", d.N), says})
+				out = append(out, Mark{d.At, Granted[d.OK], fmt.Sprint(d.Op, " ", d.N), "was " + Decided(d.OK)})
 			}
 		}
 		return out
