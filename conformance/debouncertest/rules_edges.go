@@ -99,14 +99,14 @@ func differs(id string, busy, doubtful func(x *exam) *suite.Violation) func(x *e
 
 // lost makes the violation that an event did not fire at an instant, whatever else is wanted.
 func (x *exam) lost(value int, at time.Duration, kind edge.Kind) *suite.Violation {
-	v := x.terms().Difference(x.Recording, nil, &edge.Fire{At: at, Value: value, Kind: kind}, nil, at)
+	v := x.terms().Difference(x.Recording, "", nil, &edge.Fire{At: at, Value: value, Kind: kind}, nil, at)
 	v.Lanes = []suite.Lane{x.Got()}
 	return v
 }
 
 // early makes the violation that an event fired at its own instant, whatever else is wanted.
 func (x *exam) early(f *conformance.Fire, because string, args ...any) *suite.Violation {
-	v := x.terms().Difference(x.Recording, nil, nil, f, f.Began.At)
+	v := x.terms().Difference(x.Recording, "", nil, nil, f, f.Began.At)
 	v.Headline = x.terms().Event(f.Value) + text(" at %s, the instant of the call, want it after the wait", f.Began.At)
 	v.Because, v.Lanes = text(because, args...), []suite.Lane{x.Got()}
 	return v

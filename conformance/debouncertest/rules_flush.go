@@ -307,7 +307,7 @@ func (x *exam) answered(m model) *suite.Violation {
 		if d.Ended.At != d.Began.At {
 			continue // it waited for a callback, and may have looked then
 		}
-		v := x.terms().Difference(x.Recording, m.Want, nil, nil, d.Began.At)
+		v := x.terms().Difference(x.Recording, "", m.Want, nil, nil, d.Began.At)
 		v.Headline = text("Pending() = %v at %s, want %v", d.OK, d.Began.At, want)
 		v.Because = "no event was waiting to fire"
 		if want {

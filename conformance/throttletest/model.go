@@ -238,7 +238,7 @@ func (x *exam) windows() edge.Model {
 }
 
 // because says why w, or nothing, must be emitted at that instant.
-func (x *exam) because(want []edge.Fire, w *edge.Fire, at time.Duration) string {
+func (x *exam) because(_ string, want []edge.Fire, w *edge.Fire, at time.Duration) string {
 	cfg := x.Schedule.Config
 	interval := timeline.Duration(cfg.Interval)
 	switch {

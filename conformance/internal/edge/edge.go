@@ -75,8 +75,9 @@ type Terms struct {
 	// Rule is the rule that a difference at the i-th fire breaks; got is nil where nothing
 	// fired.
 	Rule func(want []Fire, i int, got *conformance.Fire) string
-	// Because says why w must fire, or, if it is nil, why nothing must, at that instant.
-	Because func(want []Fire, w *Fire, at time.Duration) string
+	// Because says why w must fire, or, if it is nil, why nothing must, at that instant, where the difference breaks
+	// rule; that is "" if the caller says what is wrong.
+	Because func(rule string, want []Fire, w *Fire, at time.Duration) string
 	// Fired is what a fire is called, as in "fired", Of what it fires, before its number, as in "the value of call":
 	// "" without payloads.
 	Fired, Of string
@@ -108,7 +109,8 @@ func Compare(rec *suite.Recording, m Model, payload trait.Payload, terms Terms) 
 		if at >= m.Certain {
 			break
 		}
-		return &Finding{terms.Rule(m.Want, i, g), terms.Difference(rec, m.Want, w, g, at)}
+		rule := terms.Rule(m.Want, i, g)
+		return &Finding{rule, terms.Difference(rec, rule, m.Want, w, g, at)}
 	}
 	return &Finding{}
 }
@@ -116,9 +118,9 @@ func Compare(rec *suite.Recording, m Model, payload trait.Payload, terms Terms) 
 // Difference says that w should have fired and got did; either may be nil. Where both are,
 // the caller says what is wrong.
 func (t Terms) Difference(
-	rec *suite.Recording, want []Fire, w *Fire, got *conformance.Fire, at time.Duration,
+	rec *suite.Recording, rule string, want []Fire, w *Fire, got *conformance.Fire, at time.Duration,
 ) *suite.Violation {
-	v := &suite.Violation{At: at, Because: t.Because(want, w, at)}
+	v := &suite.Violation{At: at, Because: t.Because(rule, want, w, at)}
 	switch {
 	case w == nil && got == nil:
 	case w == nil:
