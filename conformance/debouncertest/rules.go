@@ -115,21 +115,18 @@ func (c *contract) commonRules() []rule {
 		{
 			Rule: core("X-CONC", "When many goroutines call at one instant, each edge MUST fire once, even "+
 				"if they flush too."),
-			Beyond: laws,
-			Meets:  true,
-			Probe:  c.concurrent,
+			Meets: true,
+			Probe: c.concurrent,
 		},
 		suite.OneClock[Traits, *exam](edge.CallsAround("wait", opKeys), suite.FireMarks),
 		{
 			Rule: extended("X-ROW", "Calls of one goroutine at one instant MUST take effect in their order; "+
 				"a cancel, flush or query right behind them MUST NOT overtake them."),
 			Unless: func(s *suite.Suite, _ *Traits) string { return suite.If(!s.Bubble, suite.Unordered) },
-			Beyond: laws,
 			Probe:  c.inARow,
 		},
 		{
-			Rule:   extended("X-RENAME", "Every event MUST count, even one whose payload equals the last."),
-			Beyond: laws,
+			Rule: extended("X-RENAME", "Every event MUST count, even one whose payload equals the last."),
 			Probe: func(p *suite.Probe) (*suite.Violation, string) {
 				return edge.Payloads(p, "wait", c.kinds())
 			},
@@ -138,9 +135,7 @@ func (c *contract) commonRules() []rule {
 			Rule: extended("X-PANIC", "After a callback panics the debouncer MUST work on, and the panic "+
 				"propagate or be recovered, as declared."),
 			Declared: []string{"PanicPolicy"},
-			Beyond: slices.Concat(laws,
-				[]string{"DB-MAX", "DB-MAXNE", "DB-MAXTAIL", "DB-MAXPAY", "DB-FULL", "DB-ALL"}),
-			Probe: c.panics,
+			Probe:    c.panics,
 		},
 		suite.Calls[Traits]((*exam).calls),
 		{

@@ -301,8 +301,7 @@ func (c *contract) Rules() []suite.Rule[Traits, *exam] {
 			Absent: func(s *suite.Suite, _ *Traits) string {
 				return suite.If(!s.Accepts(opEmits), "it emits nothing itself")
 			},
-			Beyond: alone,
-			Probe:  c.inARow,
+			Probe: c.inARow,
 		},
 		{
 			Rule: conformance.Rule{
@@ -313,7 +312,6 @@ func (c *contract) Rules() []suite.Rule[Traits, *exam] {
 			Absent: func(s *suite.Suite, _ *Traits) string {
 				return suite.If(!s.Accepts(opEmits), "its events have no payloads")
 			},
-			Beyond: alone,
 			Probe: func(p *suite.Probe) (*suite.Violation, string) {
 				return edge.Payloads(p, "interval", c.kinds())
 			},
@@ -327,7 +325,6 @@ func (c *contract) Rules() []suite.Rule[Traits, *exam] {
 			},
 			Declared: []string{"PanicPolicy"},
 			Unless:   uncalled,
-			Beyond:   alone,
 			Probe:    c.panics,
 		},
 		{
