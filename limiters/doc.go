@@ -21,9 +21,9 @@
 // [SlidingCounter] approximately, with two counters, and a [FixedWindow] starts a new count every minute, say. [Keyed]
 // keeps one limiter per user, and a [KeyedGCRA] a GCRA for each of very many users. A [Concurrency] limits how many
 // events run at the same time, however fast they come; it is the only one that must be told when they end. The windows,
-// GCRA and TokenBucket, and those by key, implement [Taker]: Take does not wait for tokens, and reports what remains and
-// when to try again. Package httplimit puts limiters in front of HTTP handlers. Package redislimit, a module of its own,
-// keeps a GCRA for many machines.
+// GCRA and TokenBucket, and those by key, implement [Taker]: Take does not wait for tokens, and reports what
+// remains and when to try again. Package httplimit puts limiters in front of HTTP handlers. Package redislimit, a
+// module of its own, keeps a GCRA for many machines.
 //
 // [TokenBucket] has everything that the Limiter of golang.org/x/time/rate v0.14.0 has: to
 // move, change the import, and NewLimiter to NewTokenBucket. It decides alike, except for

@@ -168,9 +168,6 @@ func (e *engine[T, E]) decide() (all []*decision[T, E]) {
 // is declared. So that it is told which, they are to have the value that was observed, if fewer rules are broken with
 // it than with the strict one, or else that.
 func (e *engine[T, E]) insistOn() (some bool) {
-	if e.insists == nil {
-		e.insists = map[string]int{}
-	}
 	for _, d := range e.decisions {
 		if d.value != 0 || d.rule == nil || d.strict() == 0 || d.optional() || e.insists[d.Name] != 0 {
 			continue

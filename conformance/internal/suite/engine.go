@@ -71,7 +71,7 @@ func newEngine[T, E any](t *testing.T, about About, c Contract[T, E], o inside.O
 	e := &engine[T, E]{
 		Suite: &Suite{T: t, Time: about.Time, profile: c.Profile(), givenUp: map[string]string{},
 			reached: o.Reached},
-		about: about, c: c, options: o,
+		about: about, c: c, options: o, insists: map[string]int{},
 	}
 	if k, ok := c.(Keyed); ok {
 		e.needs = k.Needs
