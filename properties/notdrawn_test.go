@@ -126,6 +126,7 @@ var notDrawn = []struct {
 	}},
 	{"callbacks of a throttle bring no events in an interval of 0", []string{
 		"TH-ZERO an interval of 0 lasts until a timer ends it",
+		"TH-ZERO an interval of 0 lasts until a timer ends it, and its callback must not bring events",
 		"TH-ZERO an interval of 0 is over when its timer says so",
 	}},
 	{"events do not come a little before the end of an interval, but for a nanosecond", []string{
