@@ -212,22 +212,30 @@ func DeBruijn(k int) []int {
 	return append(out, 0)
 }
 
-// The functions below are for the About of rules.
+// The functions below are for the About of rules. As each rule asks of each run, they look at steps where they are: to
+// copy them would take most of the time.
 
 // Has selects the runs whose schedule has one of the operations, as a step or in a
 // callback.
 func Has(ops ...conformance.Op) func(Job) bool {
 	return func(j Job) bool {
-		return slices.Contains(ops, j.Schedule.Config.Inside) ||
-			slices.ContainsFunc(j.Schedule.Steps, func(s conformance.Step) bool { return slices.Contains(ops, s.Op) })
+		return slices.Contains(ops, j.Schedule.Config.Inside) || hasStep(j.Schedule.Steps, ops)
 	}
 }
 
 // Steps selects the runs whose schedule has the operation as a step.
 func Steps(op conformance.Op) func(Job) bool {
-	return func(j Job) bool {
-		return slices.ContainsFunc(j.Schedule.Steps, func(s conformance.Step) bool { return s.Op == op })
+	ops := []conformance.Op{op}
+	return func(j Job) bool { return hasStep(j.Schedule.Steps, ops) }
+}
+
+func hasStep(steps []conformance.Step, ops []conformance.Op) bool {
+	for i := range steps {
+		if slices.Contains(ops, steps[i].Op) {
+			return true
+		}
 	}
+	return false
 }
 
 // Races selects the runs in which the operation races.

@@ -2,6 +2,7 @@ package suite
 
 import (
 	"os"
+	"runtime/debug"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -65,6 +66,23 @@ type engine[T, E any] struct {
 // GOMAXPROCS and GOGC and looks at the stacks of all goroutines.
 var alone sync.Mutex
 
+// turn waits for the caller's turn. There is garbage after each schedule, little of it lives, and so less is collected
+// until the turn ends, unless GOGC was set.
+func turn() (end func()) {
+	alone.Lock()
+	const usual, seldom = 100, 400
+	gc := debug.SetGCPercent(seldom)
+	if gc != usual {
+		debug.SetGCPercent(gc)
+	}
+	return func() {
+		if gc == usual {
+			debug.SetGCPercent(gc)
+		}
+		alone.Unlock()
+	}
+}
+
 // newEngine makes the engine. What is wrong with the spec fails the test.
 func newEngine[T, E any](t *testing.T, about About, c Contract[T, E], o inside.Options) *engine[T, E] {
 	t.Helper()
@@ -118,8 +136,7 @@ func Laws[T, E any](c Contract[T, E]) []conformance.Rule {
 // Run holds an implementation to a contract, one subtest for each rule.
 func Run[T, E any](t *testing.T, about About, c Contract[T, E]) *conformance.Report {
 	t.Helper()
-	alone.Lock()
-	defer alone.Unlock()
+	defer turn()()
 	began := time.Now()
 	e := newEngine(t, about, c, inside.Options{})
 	if why := e.unfit(); why != "" {
@@ -156,8 +173,7 @@ func failed(v conformance.Verdict) bool {
 // Examine is Run without subtests: it fails no test.
 func Examine[T, E any](t *testing.T, about About, c Contract[T, E], o inside.Options) *conformance.Report {
 	t.Helper()
-	alone.Lock()
-	defer alone.Unlock()
+	defer turn()()
 	began := time.Now()
 	e := newEngine(t, about, c, o)
 	if why := e.unfit(); why != "" {

@@ -22,8 +22,7 @@ type examiner[T, E any] struct {
 // NewExaminer looks at the implementation as Run does before it explores.
 func NewExaminer[T, E any](t *testing.T, about About, c Contract[T, E]) conformance.Judge {
 	t.Helper()
-	alone.Lock()
-	defer alone.Unlock()
+	defer turn()()
 	e := newEngine(t, about, c, inside.Options{})
 	if why := e.unfit(); why != "" {
 		t.Skip("conformance: " + why)
@@ -66,8 +65,7 @@ func (j *examiner[T, E]) Fits(s conformance.Schedule) bool {
 func (j *examiner[T, E]) Run(s conformance.Schedule) []conformance.Violation {
 	e := j.e
 	e.T.Helper()
-	alone.Lock()
-	defer alone.Unlock()
+	defer turn()()
 	e.reset()
 	if why := e.lacks(s); why != "" {
 		e.T.Fatalf("conformance: Run: %s", why)
@@ -133,8 +131,7 @@ func (j *examiner[T, E]) trace(
 ) *conformance.Trace {
 	e := j.e
 	e.T.Helper()
-	alone.Lock()
-	defer alone.Unlock()
+	defer turn()()
 	e.reset()
 	if why := e.lacks(s); why != "" {
 		e.T.Fatalf("conformance: Trace: %s", why)
