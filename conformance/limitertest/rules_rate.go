@@ -191,7 +191,7 @@ func (x *exam) senselessBurst() *suite.Violation {
 	if !senseless(cfg.Burst) || cfg.Rate == Inf || x.Refused != "" || failed(&x.Trace) {
 		return nil // at an infinite rate any burst makes sense
 	}
-	granted := 0
+	granted, at := 0, time.Duration(0)
 	for _, d := range x.Done {
 		if d.Panic != "" {
 			return x.broken(d.At, "the constructor had accepted it",
@@ -206,12 +206,13 @@ func (x *exam) senselessBurst() *suite.Violation {
 			return x.broken(d.At, fmt.Sprintf("the constructor accepted a burst of %d, nearly all of which is left",
 				cfg.Burst), "%s 1 at %s was not granted at once", d.Op, timeline.Duration(d.At))
 		}
-		if cfg.Burst > 0 || d.Op != verb.Allow || !d.OK {
+		waited := d.Op == verb.Wait && d.Ended.Seq != 0 && d.Err == nil
+		if cfg.Burst > 0 || !waited && (d.Op != verb.Allow || !d.OK) {
 			continue
 		}
 		// Some limiters take such a burst as 1.
-		granted += d.N
-		brought := new(big.Int).Mul(big.NewInt(int64(cfg.Rate.Events)), big.NewInt(int64(d.At)))
+		granted, at = granted+d.N, max(at, d.Ended.At)
+		brought := new(big.Int).Mul(big.NewInt(int64(cfg.Rate.Events)), big.NewInt(int64(at)))
 		brought.Div(brought, big.NewInt(int64(cfg.Rate.Per)))
 		if brought.Add(brought, big.NewInt(1)).Cmp(big.NewInt(int64(granted))) < 0 {
 			because := fmt.Sprintf("the burst is %d", cfg.Burst)
@@ -219,7 +220,7 @@ func (x *exam) senselessBurst() *suite.Violation {
 				because += "; where 0 stands for a default, let New refuse it"
 			}
 			return x.broken(d.At, because,
-				"%s had been granted by %s", timeline.Count(granted, "token"), timeline.Duration(d.At))
+				"%s had been granted by %s", timeline.Count(granted, "token"), timeline.Duration(at))
 		}
 	}
 	return nil

@@ -137,13 +137,16 @@ func (r rates) none() []conformance.Schedule {
 // where that is a whole number in floating point, as adapters convert it.
 func (r rates) oddBursts() []conformance.Schedule {
 	bursts, some := []int{math.MaxInt32, math.MaxInt / 8 * 3, math.MaxInt/2 + 1, math.MaxInt}, steps("wait 1")
+	var out []conformance.Schedule
 	switch {
 	case r.ask == verb.Allow:
 		bursts, some = append(bursts, 0, -1, math.MinInt32), steps("allow 1", "reserve 1", "tokens")
-	case !r.full:
-		return nil
+	default:
+		out = suite.Sequences(limited("1/1s", 0), some, []time.Duration{0, time.Second}, 4)
+		if !r.full {
+			return out
+		}
 	}
-	var out []conformance.Schedule
 	for _, burst := range bursts {
 		for _, rate := range []string{"10/1s", "7/29s", "7/31s", "2000000000/1ns", "1/2562047h47m16.854775807s"} {
 			each := slices.DeleteFunc(supported(r.Suite, slices.Clone(some)), func(st conformance.Step) bool {

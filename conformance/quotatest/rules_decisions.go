@@ -209,7 +209,7 @@ func (x *exam) config() *suite.Violation {
 		if found := x.unlimited(x.Done[i:]); found != nil {
 			return found
 		}
-		if !d.OK && x.mustFit(i) {
+		if !d.OK && d.Answer.Err == nil && x.mustFit(i) {
 			because := fmt.Sprintf("the constructor accepted %s, and nothing had been granted for long enough",
 				x.Schedule.Config)
 			return x.broken(d.At, because, "allow %d at %s was denied, want granted", d.N, timeline.Duration(d.At))

@@ -11,7 +11,7 @@ func (e *engine[T, E]) ask(r *Rule[T, E], v *Violation) *decision[T, E] {
 	if v.Run == nil {
 		return e.askRuns(r, v)
 	}
-	here := job{e.review(v.Run), v.Run, true} // which was seen often enough
+	here := job{Job: e.review(v.Run), rec: v.Run, observed: true} // which was seen often enough
 	now := e.declaredNow()
 	if v.never && (r.Check == nil || !e.breaksRule(r, here, now)) {
 		return e.askHang(r, v)
@@ -19,7 +19,7 @@ func (e *engine[T, E]) ask(r *Rule[T, E], v *Violation) *decision[T, E] {
 	if r.Check == nil || r.Again != nil && !e.breaksRule(r, here, now) { // reruns showed it
 		return e.askRuns(r, v)
 	}
-	if d := e.explaining(r, here); d != nil {
+	if d := e.explaining(r, here); d != nil && (r.Again == nil || !e.againBreaks(r, v.Run, e.with("", 0))) {
 		d.free(r)
 		return d
 	}
@@ -149,7 +149,7 @@ func (e *engine[T, E]) againBreaks(r *Rule[T, E], rec *Recording, d declaration[
 	jobs := []Job{{Schedule: s, Order: rec.Order, Family: e.familyOf(s), Look: true}}
 	e.Run(jobs, func(j Job, rec *Recording) {
 		x := e.c.Exam(d.traits, rec, j)
-		broken = rec.LeftOut == "" && r.about(j) && r.sees(x) && r.Again(x, e.rerun) != nil
+		broken = rec.LeftOut == "" && r.about(j) && r.sees(x) && e.check(r, x) != nil
 	})
 	return broken
 }

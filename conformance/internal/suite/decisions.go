@@ -74,7 +74,11 @@ func (e *engine[T, E]) finds(r *Rule[T, E], x E, run job) *Violation {
 	if !r.about(run.Job) || !r.sees(x) {
 		return nil
 	}
-	v := r.Check(x)
+	check := r.Check
+	if run.fresh {
+		check = func(x E) *Violation { return e.check(r, x) }
+	}
+	v := check(x)
 	if v == nil || !run.observed && (v.Chance || doubtful(r.ID, run.Job, run.rec)) {
 		return nil
 	}
@@ -101,9 +105,9 @@ func (e *engine[T, E]) compare(
 		}
 		x, other := e.c.Exam(with.traits, run.rec, run.Job), e.c.Exam(without.traits, run.rec, run.Job)
 		for _, r := range rules {
-			v := e.finds(r, x, run)
-			if v == nil || slices.Contains(without.judges, r) && e.finds(r, other, run) != nil {
-				continue
+			v, judged := e.finds(r, x, run), slices.Contains(without.judges, r)
+			if v == nil || judged && (r.Again != nil && !run.fresh || e.finds(r, other, run) != nil) {
+				continue // or only reruns would tell
 			}
 			least = &refutation[T, E]{r, v}
 			break
@@ -166,7 +170,7 @@ func (e *engine[T, E]) decide() (all []*decision[T, E]) {
 
 // insistOn reports whether there are new choices of which no value explains what was seen: a rule is broken whichever
 // is declared. So that it is told which, they are to have the value that was observed, if fewer rules are broken with
-// it than with the strict one, or else that.
+// it than with the strict one, or else that. Where none was observed it is the one with which fewest are broken.
 func (e *engine[T, E]) insistOn() (some bool) {
 	for _, d := range e.decisions {
 		if d.value != 0 || d.rule == nil || d.strict() == 0 || d.optional() || e.insists[d.Name] != 0 {
@@ -175,13 +179,40 @@ func (e *engine[T, E]) insistOn() (some bool) {
 		e.insists[d.Name], some = d.strict(), true
 		runs := e.runsFor(d.settled)
 		if c := d.clash; c != nil {
-			runs = append(runs, job{e.review(c.found.Run), c.found.Run, true})
+			runs = append(runs, job{Job: e.review(c.found.Run), rec: c.found.Run, observed: true})
 		}
 		if e.breaksOf(runs, e.with("", 0)) < e.breaksOf(runs, e.with(d.Name, d.strict())) {
 			e.insists[d.Name] = d.seen
 		}
 	}
+	for i := range e.settled {
+		if s := &e.settled[i]; s.missing() && s.seen == 0 && s.assumed == 0 {
+			e.insists[s.Name] = e.leastBroken(s)
+			some = some || e.insists[s.Name] != 0
+		}
+	}
 	return some
+}
+
+// leastBroken is the value of a choice with which fewest of the rules are broken that wait for it, 0 if none is broken
+// with one of them.
+func (e *engine[T, E]) leastBroken(s *settled) (value int) {
+	runs, least := e.runsFor(s), len(e.rules)+1
+	for v := range len(s.Values) {
+		if !s.named(v + 1) {
+			continue
+		}
+		d := e.with(s.Name, v+1)
+		waiting := e.freed(d, e.with(s.Name, 0))
+		d.judges = slices.DeleteFunc(slices.Clone(d.judges), func(r *Rule[T, E]) bool { return !slices.Contains(waiting, r.ID) })
+		switch n := e.breaksOf(runs, d); {
+		case n == 0:
+			return 0
+		case n < least:
+			value, least = v+1, n
+		}
+	}
+	return value
 }
 
 // breaksOf is how many rules some runs break with a declaration.
@@ -228,6 +259,7 @@ func (e *engine[T, E]) refutes(choice string, d declaration[T, E]) (least *refut
 		if !e.families[run.Family] {
 			rules = nil // all of them
 		}
+		run.fresh = true
 		found := e.compare([]job{run}, d, open, rules...)
 		if found != nil && (least == nil || found.found.Run.Schedule.Compare(least.found.Run.Schedule) < 0) {
 			least = found

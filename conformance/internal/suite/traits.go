@@ -186,6 +186,7 @@ type job struct {
 	Job
 	rec      *Recording
 	observed bool // it was made to observe something
+	fresh    bool // it was made just now, so that others can be made in its bubble
 }
 
 // told is the choice as tests are told of it.
@@ -206,7 +207,7 @@ func (e *engine[T, E]) settle() (all []settled, seen *T) {
 		c := e.c.Table(e.Suite, seen)[i]
 		s := settled{Choice: c}
 		if c.Declared == 0 && !c.pointless() && c.Observe != nil && (e.undeclared || c.left()) {
-			e.attempted = func(j Job, rec *Recording) { s.tried = append(s.tried, job{j, rec, true}) }
+			e.attempted = func(j Job, rec *Recording) { s.tried = append(s.tried, job{Job: j, rec: rec, observed: true}) }
 			if s.seen = c.Observe(); !c.named(s.seen) || e.insists[c.Name] == c.strict() && c.strict() != 0 {
 				s.seen = 0
 			}
@@ -217,7 +218,7 @@ func (e *engine[T, E]) settle() (all []settled, seen *T) {
 			case s.seen != 0 && (!c.weak(s.seen) || e.insists[c.Name] == s.seen):
 				s.assumed = s.seen
 			case s.seen == 0 && !c.optional():
-				s.assumed = c.strict() // nothing refutes it
+				s.assumed = cmp.Or(c.strict(), e.insists[c.Name]) // nothing refutes it, or each is refuted
 			}
 		}
 		all = append(all, s)

@@ -91,11 +91,12 @@ func (u *undeclared) reason() string {
 
 // failsWith is a rule about a choice that fails, so that the value which is assumed is none to paste, "" if none does.
 func (e *engine[T, E]) failsWith(s *settled) string {
-	for i := range e.rules {
-		f := e.findings[e.rules[i].ID]
-		if slices.Contains(e.rules[i].Declared, s.Name) && f != nil && f.worst != nil {
-			return e.rules[i].ID
-		}
+	if s.Declared != 0 || s.assumed == 0 || s.Set == nil {
+		return ""
+	}
+	waiting := e.freed(e.with(s.Name, s.assumed), e.with(s.Name, 0))
+	if i := slices.IndexFunc(waiting, func(id string) bool { return e.breaks([]string{id}) }); i >= 0 {
+		return waiting[i]
 	}
 	return ""
 }
@@ -108,13 +109,19 @@ func (u *undeclared) field(s *settled, fails string) {
 		}
 		fmt.Fprintf(&u.fields, "\t\t%s%s: %s,%s\n", comment, s.Name, s.literal(value, u.pkg), note)
 	}
-	if s.Declared == 0 && s.assumed != 0 {
+	broken := s.assumed != 0 && s.seen == 0 && fails != ""
+	switch {
+	case broken && s.strict() == 0:
+		u.open = append(u.open, s.Name)
+	case s.Declared == 0 && s.assumed != 0:
 		u.pasted = append(u.pasted, s.Name)
 	}
 	switch {
 	case s.Declared != 0:
 		line("", s.Declared, "")
-	case s.assumed != 0 && s.seen == 0 && fails != "":
+	case broken && s.strict() == 0:
+		line("// ", s.assumed, "no value explains what was seen, and with this "+fails+" fails: "+s.means(s.assumed))
+	case broken:
 		line("", s.assumed, "assumed, and broken: "+fails+" fails; "+s.means(s.assumed))
 	case s.assumed != 0 && s.seen == 0:
 		line("", s.assumed, "no run refuted it: "+s.means(s.assumed))
