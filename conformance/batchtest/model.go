@@ -236,26 +236,42 @@ func (s *state) does(i int) []*state {
 		c.decide(byFlush)
 	case op.Op == verb.Flush:
 		c.idled = s.at
-	case len(s.open.items) > 0 && s.tr.CloseFlush != CloseDrops:
-		c.closed = true
-		if s.tr.CloseFlush == 0 {
-			drops := c.clone()
-			drops.drop()
-			c.decide(byClose)
-			return []*state{c, drops}
-		}
-		c.decide(byClose)
 	default:
-		c.closed = true
-		c.drop()
+		return s.closes()
 	}
 	return []*state{c}
 }
 
-// drop drops the open batch.
-func (s *state) drop() {
-	s.dropped = slices.Concat(s.dropped, s.open.items)
-	s.open, s.due, s.overdue = batch{}, never, false
+// closes returns the states in which the batcher has been closed. Who drops the open batch may drop what is not handed
+// over yet, too.
+func (s *state) closes() (out []*state) {
+	as := func(policy CloseFlush, do func(c *state)) {
+		if s.tr.CloseFlush == policy || s.tr.CloseFlush == 0 {
+			c := s.clone()
+			c.closed = true
+			do(c)
+			out = append(out, c)
+		}
+	}
+	as(CloseFires, func(c *state) {
+		if len(c.open.items) > 0 {
+			c.decide(byClose)
+		}
+	})
+	as(CloseAtDeadline, func(*state) {})
+	drop := func(c *state) {
+		c.dropped = slices.Concat(s.dropped, s.open.items)
+		c.open, c.due, c.overdue = batch{}, never, false
+	}
+	as(CloseDrops, drop)
+	as(CloseDrops, func(c *state) {
+		drop(c)
+		for _, b := range s.owed {
+			c.dropped = append(c.dropped, b.items...)
+		}
+		c.owed = nil
+	})
+	return out
 }
 
 // joins returns the states in which an item has joined the open batch.

@@ -50,8 +50,9 @@ func (c *contract) Play(st *suite.Stage) {
 	}
 	settled := func() { st.Rec.Locked(func(*suite.Recording) { d.settled = append(d.settled, st.Rec.Mark()) }) }
 	st.Rests, st.Alone = true, true
-	if steps := st.Steps(); cfg.Delay >= edge.Months && steps[len(steps)-1].Op == verb.Close {
-		st.Released = true // long before the delay ends
+	if how := c.spec.Traits.CloseFlush; cfg.Delay >= edge.Months && (how == CloseFires || how == CloseDrops) {
+		steps := st.Steps()
+		st.Released = steps[len(steps)-1].Op == verb.Close // long before the delay ends
 	}
 	st.Blocks = func(s conformance.Step) bool { return s.Op != verb.Put || cfg.Busy > 0 }
 	st.After = func(conformance.Step) { settled() }

@@ -43,8 +43,8 @@ type (
 
 // The choices that other contracts have too.
 type (
-	// CloseFlush says what happens to the open batch when the input ends. CloseFires hands it over at once; CloseDrops
-	// drops it.
+	// CloseFlush says what happens to the open batch when the input ends. CloseFires hands it over at once,
+	// CloseAtDeadline when its delay ends; CloseDrops drops it.
 	CloseFlush = trait.CloseFlush
 	// Reentrancy says whether the consumer may call the batcher. ReentrancyAllowed is the default; ReentrancyForbidden
 	// says that such a call is documented to deadlock.
@@ -56,8 +56,10 @@ type (
 const (
 	Injected    = conformance.Injected
 	PackageTime = conformance.PackageTime
-	CloseFires  = trait.CloseFires // it is handed over at once
-	CloseDrops  = trait.CloseDrops // it is dropped
+
+	CloseFires      = trait.CloseFires      // it is handed over at once
+	CloseAtDeadline = trait.CloseAtDeadline // it is handed over when its delay ends
+	CloseDrops      = trait.CloseDrops      // it is dropped
 
 	ReentrancyAllowed   = trait.ReentrancyAllowed   // the default
 	ReentrancyForbidden = trait.ReentrancyForbidden // documented to deadlock
@@ -155,8 +157,6 @@ func (c *contract) Unfit(s *suite.Suite) (skip, misuse string) {
 		return "", "batchtest.Run: the spec has no New; say how to make a batcher"
 	case s.Time == conformance.Explicit:
 		return "", "batchtest.Run: a batcher needs a clock of its own; set Time to Injected or PackageTime"
-	case c.spec.Traits.CloseFlush == trait.CloseAtDeadline:
-		return "", "batchtest.Run: after Close nothing is handed over at its deadline; declare CloseFires or CloseDrops"
 	case !synctestcompat.Available:
 		return "a batcher can only be settled in a bubble: " + synctestcompat.Reason, ""
 	}

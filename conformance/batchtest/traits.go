@@ -18,8 +18,7 @@ import (
 type Traits struct {
 	// Anchor says what the delay of a batch counts from.
 	Anchor Anchor
-	// CloseFlush says what happens to the open batch at Close: CloseFires or CloseDrops. Only with
-	// Close.
+	// CloseFlush says what happens to the open batch at Close. Only with Close.
 	CloseFlush CloseFlush
 	// Busy says what happens while the consumer runs. With ReentrancyForbidden it is not observed, and need
 	// not be declared, as the batcher may hold a lock then.
@@ -80,9 +79,10 @@ func (c *contract) Table(s *suite.Suite, tr *Traits) []suite.Choice {
 		},
 		{
 			Name: "CloseFlush", Declared: int(tr.CloseFlush), Apart: true, Sure: true,
-			Order:    []int{int(CloseFires), int(CloseDrops)},
-			Values:   []string{"CloseFires", "", "CloseDrops"}, // CloseAtDeadline is refused
-			Means:    []string{"Close hands over the current batch", "", "Close drops the current batch"},
+			Order:  suite.Ranked(3),
+			Values: []string{"CloseFires", "CloseAtDeadline", "CloseDrops"},
+			Means: []string{"Close hands over the current batch", "the current batch is handed over when its delay ends, " +
+				"as if it had not been closed", "Close drops the current batch"},
 			Needless: func() bool { return !s.Accepts(verb.Close) },
 			Observe:  func() int { return int(closes(s)) },
 			Set:      func(v int) { tr.CloseFlush = CloseFlush(v) },
@@ -169,6 +169,8 @@ func closes(s *suite.Suite) CloseFlush {
 		return CloseDrops
 	case at == 30*time.Millisecond:
 		return CloseFires
+	case at == 100*time.Millisecond:
+		return CloseAtDeadline
 	}
 	return 0
 }
