@@ -132,6 +132,8 @@ func (l *limiter) decide(t time.Time, n int) (ok bool) {
 	case takesTheRest:
 		ok = n <= l.full() && room >= 1
 		n = min(n, room)
+	case "denies everything":
+		ok = false
 	case "the last one is denied":
 		ok = n < room || n == room && room == l.full() && l.full() > 1
 	case "the sum overflows":

@@ -60,6 +60,7 @@ func Mutants() []zoo.Mutant {
 		{"a hit extends the window", qt.FixedWindow, "FW-NOEXTEND"},
 		{"a window begins a nanosecond late", qt.FixedWindow, "FW-EDGE"},
 		{"the last one is denied", qt.FixedWindow, "FW-HIT"},
+		{"denies everything", qt.FixedWindow, "FW-NOEXTEND"},
 		{"a nanosecond early", qt.GCRA, "GC-EQUIV"},
 		{"the interval is cut to whole milliseconds", qt.GCRA, "GC-EQUIV"},
 		{"the interval is cut to whole microseconds", qt.GCRA, "GC-EQUIV"},
