@@ -67,10 +67,14 @@ func pacerSpec(mutant string, source lt.TimeSource) lt.Spec {
 		New: func(env lt.Env, cfg lt.Config) lt.Funcs {
 			every := cfg.Rate.Interval()
 			tooLong := time.Duration(cfg.Burst) > 1<<62/max(1, every) && mutant != anyBurst
-			if cfg.Rate.Events < 1 || every < 1 || cfg.Burst < 1 || tooLong {
+			none := cfg.Burst == 0 && mutant == unbounded
+			if cfg.Rate.Events < 1 || every < 1 || cfg.Burst < 1 && !none || tooLong {
 				panic("pacer: want a burst of at least 1, and an interval")
 			}
 			slack := time.Duration(cfg.Burst-1) * every
+			if none {
+				slack = 9 * every
+			}
 			p := &pacer{clock: env.Clock, mutant: mutant, every: every, slack: slack, next: env.Clock.Now().Add(-slack)}
 			return lt.Funcs{Allow: p.allow, Wait: func(n int) {
 				if n != 1 {
@@ -86,7 +90,10 @@ func pacerSpec(mutant string, source lt.TimeSource) lt.Spec {
 	}
 }
 
-const anyBurst = "a burst that takes centuries to come overflows"
+const (
+	anyBurst  = "a burst that takes centuries to come overflows"
+	unbounded = "a burst of 0 is a default"
+)
 
 // pacerMutants are mistakes of waits that requests do not make, and one that both make.
 func pacerMutants() []zoo.Mutant {
@@ -94,6 +101,8 @@ func pacerMutants() []zoo.Mutant {
 		{Name: "a pacer: " + anyBurst, Rule: "X-CFG", Family: "odd bursts", Spec: pacerSpec(anyBurst, lt.PackageTime)},
 		{Name: "a pacer, waits only: " + anyBurst, Rule: "X-CFG", Family: "odd bursts",
 			Spec: waitsOnly(pacerSpec(anyBurst, lt.PackageTime))},
+		{Name: "a pacer, waits only: " + unbounded, Rule: "X-CFG", Family: "odd bursts",
+			Spec: waitsOnly(pacerSpec(unbounded, lt.PackageTime))},
 	}
 	for _, m := range []struct{ name, rule string }{
 		{"a wait keeps all idle time", "RL-ENV"},
