@@ -82,7 +82,7 @@ func (r rates) tinyWaits() []conformance.Schedule {
 
 func (r rates) huge() []conformance.Schedule {
 	var out, often []conformance.Schedule
-	for _, rate := range []string{"1500000000/1s", "2000000000/1s", "2000000000/1ms", "2000000000/1ns"} {
+	for _, rate := range []string{"1/1ns", "1500000000/1s", "2000000000/1s", "2000000000/1ms", "2000000000/1ns"} {
 		for _, burst := range []int{1, 3} {
 			cfg := limited(rate, burst)
 			out = append(out, suite.Sequences(cfg, r.take, []time.Duration{0, 1, 2}, 3)...)
