@@ -45,7 +45,7 @@ var notDrawn = []struct {
 		"X-ISO rate in float32: the newest fifty keys are kept",
 	}},
 	{"limits and bursts are not set where there are keys", []string{
-		"X-ISO a change is for the key that was asked last", "X-ISO a change is for the key that came first",
+		"X-ISO a change is for the key that was asked last",
 		"X-ISO a change is for the first sixteen keys",
 		"X-ISO a change forgets all keys but the first", "X-ISO a change empties all keys but the first",
 		"X-ISO a change does not concern new keys", "X-ISO a change is retroactive for all keys but the first",
@@ -232,7 +232,6 @@ var notDrawn = []struct {
 	{"it takes a change of limit or burst among several claims, and cancels of them", []string{
 		"RL-ENV what two have lost together comes back twice",
 		"RL-ENV what comes back of one leaves the room of the next",
-		"RL-ENV what comes back of one leaves the room of the one before",
 		"RL-ENV a cancel brings what would have been lost",
 		"CN-UPPER a cancel brings what there was no room for",
 		"CN-UPPER the room at an instant is noted once",

@@ -1,7 +1,6 @@
 package limiter
 
 import (
-	"context"
 	"errors"
 	"sync"
 	"time"
@@ -146,27 +145,7 @@ func remoteRetrySpec(source lt.TimeSource) lt.Spec {
 		}
 		return lt.Funcs{
 			AllowN: func(n int) bool { ok, _ := take(n); return ok },
-			WaitN: func(ctx context.Context, n int) error {
-				if n > cfg.Burst {
-					return errTooMany
-				}
-				for {
-					if err := ctx.Err(); err != nil {
-						return err
-					}
-					ok, retry := take(n)
-					if ok {
-						return nil
-					}
-					timer := env.Clock.NewTimer(retry)
-					select {
-					case <-timer.Chan():
-					case <-ctx.Done():
-						timer.Stop()
-						return ctx.Err()
-					}
-				}
-			},
+			WaitN: waitN(env, cfg, lt.DeadlineSleeps, take),
 		}
 	}
 	spec.Traits.Latency = roundTrip
