@@ -90,6 +90,13 @@ func (l *losing) Now() time.Time {
 func (l *losing) Since(t time.Time) time.Duration { return l.Now().Sub(t) }
 func (l *losing) Until(t time.Time) time.Duration { return t.Sub(l.Now()) }
 
+// LockIf locks again what was unlocked, which only mistakes do.
+func LockIf(mu *sync.Mutex, yes bool) {
+	if yes {
+		mu.Lock()
+	}
+}
+
 // InTurn runs all of runs, whatever one of them panics with: the panic goes on when the
 // others are done.
 func InTurn(runs []func()) {

@@ -47,14 +47,6 @@ func Mutants() []zoo.Mutant {
 			return db.Funcs{Call: d.call, Cancel: func() { d.ask(d.cancels) }, Stop: d.stop}
 		},
 	}))
-	all = append(all, mutant("a query overtakes the events in a queue", "X-ROW", db.Spec{
-		Name: "zoo loop", Time: db.Injected, Traits: behind,
-		New: func(env db.Env, cfg db.Config, fire func(int)) db.Funcs {
-			d := newLoop(env.Clock, cfg.Wait, fire, 64, true)
-			d.blind = true
-			return db.Funcs{Call: d.call, Pending: func() bool { return d.ask(d.asks) }, Stop: d.stop}
-		},
-	}))
 	all = append(all, mutant("a call takes back what was cancelled", "DB-CANCEL", flagged()))
 	stops := trailingSpec(leavesDue, db.Injected)
 	stops.Traits.StopPending = db.StopFlushes
@@ -183,7 +175,7 @@ func onPackageTime() []zoo.Mutant {
 // back, or catch a panic on a timer's goroutine; the watchdog waits as on the injected clock;
 // and two locks show in a tie.
 func injectedOnly(m mistake) bool {
-	return m.name == "timer left armed" || m.name == "stop leaves the timer armed" ||
+	return m.name == "stop leaves the timer armed" ||
 		slices.Contains([]string{"DB-TIE", "X-REENT", "X-BACK", "X-CLOCK1", "X-PANIC", "X-CONC"}, m.rule)
 }
 

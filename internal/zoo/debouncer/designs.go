@@ -6,7 +6,9 @@ import (
 
 	"github.com/jonboulle/clockwork"
 
+	"github.com/escapement-go/escapement/conformance"
 	db "github.com/escapement-go/escapement/conformance/debouncertest"
+	"github.com/escapement-go/escapement/internal/verb"
 )
 
 // trailingTraits are those of a plain trailing debouncer whose callbacks run on
@@ -42,7 +44,10 @@ func designs(source db.TimeSource) []design {
 	lodash := db.Lodash()
 	lodash.ClockBack = db.BackStands
 	all := []db.Edges{db.Trailing, db.Leading, db.LeadingAndTrailing}
-	out := []design{
+	choosing := func(traits db.Traits, ways ways, op conformance.Op) db.Spec {
+		return choosySpec(source, traits, ways, map[conformance.Op]bool{op: true})
+	}
+	return []design{
 		{"a timer for each call", spec(plain(func(d *db.Traits) {
 			d.Tie, d.CancelBarrier = db.ResetFirst, db.CommitBarrier
 		}),
@@ -121,44 +126,6 @@ func designs(source db.TimeSource) []design {
 				return db.Funcs{Call: d.call, CancelReports: d.cancel, Flush: d.flush,
 					Pending: d.isPending, Stop: d.stop}
 			})},
-		{"a sleeper for each burst", spec(plain(reset),
-			func(clock clockwork.Clock, cfg db.Config, fire func(int)) db.Funcs {
-				d := &sleeper{clock: clock, wait: cfg.Wait, fire: fire}
-				return db.Funcs{Call: d.call, Cancel: d.cancel}
-			})},
-		{"a timer that nobody takes back", spec(plain(func(d *db.Traits) {
-			d.StaleFire, d.AfterCancel, d.Payload = db.StaleAllowed, db.CancelFinal, db.NoPayload
-		}),
-			func(clock clockwork.Clock, cfg db.Config, fire func(int)) db.Funcs {
-				d := &tooLate{clock: clock, wait: cfg.Wait, fire: func(int) { fire(0) }}
-				return db.Funcs{Call: d.call, Cancel: d.cancel}
-			})},
-		{"callers fire what is overdue", spec(plain(func(d *db.Traits) {
-			d.Tie, d.Payload, d.StopPending = db.FireFirst, db.FirstPayload, db.StopFlushes
-			d.Overlap, d.Reentrancy = db.Serial, db.ReentrancyForbidden
-		}),
-			func(clock clockwork.Clock, cfg db.Config, fire func(int)) db.Funcs {
-				d := &lateCaller{clock: clock, wait: cfg.Wait, fire: fire}
-				return db.Funcs{Call: d.call, Stop: d.stop}
-			})},
-		{"cancel waits for the callback", spec(plain(func(d *db.Traits) {
-			d.Tie, d.CancelBarrier = db.ResetFirst, db.FinishBarrier
-			d.ZeroWait, d.Reentrancy = db.ZeroRefused, db.ReentrancyForbidden
-		}),
-			func(clock clockwork.Clock, cfg db.Config, fire func(int)) db.Funcs {
-				if cfg.Wait <= 0 {
-					panic("wait must be > 0")
-				}
-				d := newBarred(clock, cfg.Wait, fire)
-				return db.Funcs{Call: d.call, Cancel: d.cancel}
-			})},
-		{"two timers", spec(plain(func(d *db.Traits) {
-			d.MaxWait = db.MaxWaitFromFirst
-		}),
-			func(clock clockwork.Clock, cfg db.Config, fire func(int)) db.Funcs {
-				d := &twoTimers{clock: clock, cfg: cfg, fire: fire}
-				return db.Funcs{Call: d.call, Cancel: d.cancel, Flush: d.flush}
-			})},
 		{"two timers that refuse what is short", spec(plain(func(d *db.Traits) {
 			d.MaxWait, d.ZeroWait = db.MaxWaitFromFirst, db.ZeroRefused
 		}),
@@ -184,27 +151,18 @@ func designs(source db.TimeSource) []design {
 				quiet := func(gap time.Duration) bool { return gap > cfg.Wait }
 				return db.Funcs{Call: stampOnly(clock, cfg.Wait, fire, quiet)}
 			})},
+		{"a timer that nobody takes back", choosing(plain(func(d *db.Traits) {
+			d.StaleFire, d.AfterCancel, d.Payload = db.StaleAllowed, db.CancelFinal, db.NoPayload
+		}), ways{tooLate: true}, verb.Cancel)},
+		{"callers fire what is overdue", choosing(plain(func(d *db.Traits) {
+			d.Tie, d.Payload, d.StopPending = db.FireFirst, db.FirstPayload, db.StopFlushes
+			d.Overlap, d.Reentrancy = db.Serial, db.ReentrancyForbidden
+		}), ways{}, verb.Stop)},
+		{"cancel waits for the callback", choosing(plain(func(d *db.Traits) {
+			d.Tie, d.CancelBarrier = db.ResetFirst, db.FinishBarrier
+			d.ZeroWait, d.Reentrancy = db.ZeroRefused, db.ReentrancyForbidden
+		}), ways{}, verb.Cancel)},
+		{"a state machine, twice", choosing(plain(func(d *db.Traits) { d.Edges, d.BothSingle = all, db.BothTwice }),
+			ways{}, verb.Cancel)},
 	}
-	for _, twice := range []bool{false, true} {
-		single := map[bool]db.BothSingle{false: db.BothOnce, true: db.BothTwice}[twice]
-		out = append(out, design{"a state machine, " + map[bool]string{false: "once", true: "twice"}[twice],
-			spec(plain(func(d *db.Traits) {
-				d.Edges, d.BothSingle = all, single
-			}),
-				func(clock clockwork.Clock, cfg db.Config, fire func(int)) db.Funcs {
-					d := &timerState{clock: clock, cfg: cfg, fire: fire, twice: twice}
-					return db.Funcs{Call: d.call, Cancel: d.cancel}
-				})})
-	}
-	if source == db.PackageTime {
-		out = append(out, design{"a context's deadline",
-			spec(plain(func(d *db.Traits) {
-				d.StaleFire = db.StaleAllowed
-			}),
-				func(_ clockwork.Clock, cfg db.Config, fire func(int)) db.Funcs {
-					call, cancel := deadlines(cfg.Wait, fire)
-					return db.Funcs{Call: call, Cancel: cancel}
-				})})
-	}
-	return out
 }

@@ -3,7 +3,6 @@ package debouncer
 import (
 	"runtime"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/jonboulle/clockwork"
@@ -34,8 +33,7 @@ type anyEdge struct {
 	everBounded  bool
 	boundedSince time.Time
 	stopped      bool
-	wedged       bool          // only of the mutant that needs it
-	newest       *atomic.Int64 // of all instances, for the mutant that needs it
+	wedged       bool // only of the mutant that needs it
 }
 
 func (d *anyEdge) is(mutant string) bool { return d.mutant == mutant }
@@ -102,8 +100,8 @@ func (d *anyEdge) event(v int, now time.Time) (fires bool) {
 	if d.is("a fire of the bound makes the next event lead") && d.everBounded && fresh && d.cfg.MaxWait > 0 {
 		return true
 	}
-	brings := d.onCall && !d.is("no event brings the fire") || d.is("the bound waits for an event")
-	if brings && d.pending && d.cfg.MaxWait > 0 && now.Sub(d.first) >= d.cfg.MaxWait {
+	brings := d.onCall && !d.is("no event brings the fire") && d.cfg.MaxWait > 0
+	if brings && d.pending && now.Sub(d.first) >= d.cfg.MaxWait {
 		d.pending, d.everBounded = false, true
 		return true
 	}
@@ -164,15 +162,11 @@ func (d *anyEdge) wait(v int, now time.Time) {
 		return
 	}
 	d.pending = true
-	d.newest.Store(int64(v))
 	d.arm(now)
 }
 
 // sameBurst is a mistake: a new burst is taken for the one that was cancelled.
 const sameBurst = "a new burst within a bound is taken for the cancelled one"
-
-// timerStays is a mistake: Stop lets the timer expire, for nothing.
-const timerStays = "stop leaves the timer of an edge armed"
 
 // disarm makes sameBurst show only where a timer has expired already.
 func (d *anyEdge) disarm() {
@@ -185,8 +179,7 @@ func (d *anyEdge) disarm() {
 func (d *anyEdge) bound(now time.Time) (at time.Time, ok bool) {
 	most, from := d.cfg.MaxWait, d.first
 	timed := !d.onCall || d.is("a timer brings the fire")
-	ignored := d.is("the bound is ignored") || d.is("the bound waits for an event") ||
-		d.is("a bound shorter than the wait is none") && most < d.cfg.Wait
+	ignored := d.is("the bound is ignored") || d.is("a bound shorter than the wait is none") && most < d.cfg.Wait
 	if most <= 0 || !timed || ignored {
 		return at, false
 	}
@@ -245,9 +238,6 @@ func (d *anyEdge) arm(now time.Time) {
 		d.pending = false
 		d.everBounded = d.everBounded || bounded
 		v := d.value
-		if d.is("instances share a payload") {
-			v = int(d.newest.Load())
-		}
 		if d.is("with both edges the trailing one fires under the lock") && d.cfg.Edges == db.LeadingAndTrailing {
 			defer d.mu.Unlock()
 			d.fire(v)
@@ -308,12 +298,9 @@ func (d *anyEdge) stop() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.stopped = true
-	if !(d.is("the bound fires after stop") && d.cfg.MaxWait > 0 ||
-		d.is("stop leaves to the timer what is due") && d.isDue() && d.cfg.MaxWait > 0) {
+	if !d.is("the bound fires after stop") || d.cfg.MaxWait == 0 {
 		d.pending = false
-		if !d.is(timerStays) {
-			d.armed.stop()
-		}
+		d.armed.stop()
 	}
 }
 
@@ -347,12 +334,11 @@ func edgeSpec(only db.Edges) db.Spec {
 }
 
 func edgesSpec(mutant string, source db.TimeSource) db.Spec {
-	newest := new(atomic.Int64)
 	return db.Spec{
 		Name: "zoo debouncer of every edge",
 		Time: source,
 		New: func(env db.Env, cfg db.Config, fire func(int)) db.Funcs {
-			d := &anyEdge{clock: env.Clock, cfg: cfg, fire: fire, mutant: mutant, newest: newest}
+			d := &anyEdge{clock: env.Clock, cfg: cfg, fire: fire, mutant: mutant}
 			return d.funcs()
 		},
 		Traits: db.Traits{
@@ -370,7 +356,7 @@ func edgesSpec(mutant string, source db.TimeSource) db.Spec {
 func onCallSpec(mutant string, source db.TimeSource) db.Spec {
 	spec := edgesSpec(mutant, source)
 	spec.New = func(env db.Env, cfg db.Config, fire func(int)) db.Funcs {
-		d := &anyEdge{clock: env.Clock, cfg: cfg, fire: fire, mutant: mutant, onCall: true, newest: new(atomic.Int64)}
+		d := &anyEdge{clock: env.Clock, cfg: cfg, fire: fire, mutant: mutant, onCall: true}
 		return d.funcs()
 	}
 	spec.Name = "zoo debouncer with a bound on call"
@@ -410,7 +396,6 @@ var edgeMutants = []mistake{
 	{"flush fires again what has led", "DB-FLUSH0"},
 	{"flush looks whether there is a burst", "DB-FLUSH0"},
 	{"a flush that fires ends the burst", "DB-FLUSH"},
-	{"the bound waits for an event", "DB-MAX"},
 	{"a fire of the bound makes the next event lead", "DB-MAXNE"},
 	{"both deadlines fire", "DB-MAXNE"},
 	{"checks the burst without the lock", "X-CONC"},
@@ -429,12 +414,9 @@ var edgeMutants = []mistake{
 	{"a timer that comes too late takes the newer event", "DB-MAXTAIL"},
 	{"a flush of what is due leaves it pending", "DB-FLUSH"},
 	{"a flush of nothing ends the burst", "DB-LEAD1"},
-	{"stop leaves to the timer what is due", "DB-STOP"},
 	{"the bound is 32 bits of microseconds", "DB-MAXNE"},
 	{"the bound is a duration since the first event of all", "DB-MAXNE"},
 	{"nobody stops the timer of the bound", "X-LEAK"},
 	{"with both edges the trailing one fires under the lock", "X-REENT"},
-	{timerStays, "X-LEAK"},
-	{"instances share a payload", "X-ISO"},
 	{"the end drops what is due", "DB-CLOSE"},
 }

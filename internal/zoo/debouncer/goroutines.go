@@ -162,9 +162,11 @@ type contexts struct {
 	wait  time.Duration
 	fire  func(int)
 
-	mu     sync.Mutex
-	cancel context.CancelFunc
-	blind  bool // the mistake of not looking again
+	mu      sync.Mutex
+	cancel  context.CancelFunc
+	blind   bool // it does not look again, which is a mistake where it is not declared
+	stopped bool
+	running sync.WaitGroup
 }
 
 func (d *contexts) drop() {
@@ -178,13 +180,19 @@ func (d *contexts) drop() {
 func (d *contexts) call(v int) {
 	ctx, cancel := context.WithCancel(context.Background())
 	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.stopped {
+		cancel()
+		return
+	}
 	if d.cancel != nil {
 		d.cancel()
 	}
 	d.cancel = cancel
-	d.mu.Unlock()
 	timer := d.clock.NewTimer(d.wait)
+	d.running.Add(1)
 	go func() {
+		defer d.running.Done()
 		defer timer.Stop()
 		select {
 		case <-ctx.Done():
@@ -201,26 +209,13 @@ func (d *contexts) call(v int) {
 	}()
 }
 
-// deadlines lets a context's deadline be the wait. Who cancels after the
-// deadline is too late. Package time only.
-func deadlines(wait time.Duration, fire func(int)) (call func(int), cancel func()) {
-	var mu sync.Mutex
-	stop := func() {}
-	cancel = func() { mu.Lock(); defer mu.Unlock(); stop() }
-	return func(v int) {
-		mu.Lock()
-		defer mu.Unlock()
-		stop()
-		ctx, cancel := context.WithTimeout(context.Background(), wait)
-		stop = cancel
-		go func() {
-			<-ctx.Done()
-			if ctx.Err() == context.DeadlineExceeded {
-				fire(v)
-			}
-			cancel()
-		}()
-	}, cancel
+// stop waits until no callback runs, so that none may call it.
+func (d *contexts) stop() {
+	d.mu.Lock()
+	d.stopped = true
+	d.mu.Unlock()
+	d.drop()
+	d.running.Wait()
 }
 
 // condition is a worker that waits on a sync.Cond; timers only wake it.

@@ -145,7 +145,7 @@ func remoteRetrySpec(source lt.TimeSource) lt.Spec {
 		}
 		return lt.Funcs{
 			AllowN: func(n int) bool { ok, _ := take(n); return ok },
-			WaitN: waitN(env, cfg, lt.DeadlineSleeps, take),
+			WaitN:  waitN(env, cfg, lt.DeadlineSleeps, take),
 		}
 	}
 	spec.Traits.Latency = roundTrip

@@ -193,7 +193,7 @@ func (d *timed) enter(v int) {
 		return
 	}
 	if d.is("keeps a lock when an event waits") {
-		defer func() { keep(&d.mu, d.pending) }()
+		defer func() { zoo.LockIf(&d.mu, d.pending) }()
 	}
 	d.mu.Lock()
 	if d.cfg.Edges == throttletest.NoEdges {
@@ -487,12 +487,5 @@ func timedSpec(mutant string, source throttletest.TimeSource, edges ...throttlet
 			PanicPolicy: throttletest.PanicPropagates,
 			AfterFlush:  throttletest.FlushKeepsInterval,
 		},
-	}
-}
-
-// keep locks again what was unlocked.
-func keep(mu *sync.Mutex, yes bool) {
-	if yes {
-		mu.Lock()
 	}
 }
