@@ -35,7 +35,7 @@ var notDrawn = []struct {
 		"TH-CTX a context that ends leaves what waits for a key",
 	}},
 	{"one instance is drawn", []string{
-		"X-ISO instances share an interval", "X-ISO instances share a burst",
+		"X-ISO instances share an interval", "X-ISO instances share a burst", "X-ISO instances share a payload",
 	}},
 	{"three keys are drawn", []string{
 		"X-ISO keys share sixteen", "X-ISO SlidingLog: keys share sixteen",

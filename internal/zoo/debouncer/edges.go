@@ -3,6 +3,7 @@ package debouncer
 import (
 	"runtime"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/jonboulle/clockwork"
@@ -33,7 +34,8 @@ type anyEdge struct {
 	everBounded  bool
 	boundedSince time.Time
 	stopped      bool
-	wedged       bool // only of the mutant that needs it
+	wedged       bool          // only of the mutant that needs it
+	newest       *atomic.Int64 // of all instances, for the mutant that needs it
 }
 
 func (d *anyEdge) is(mutant string) bool { return d.mutant == mutant }
@@ -100,8 +102,8 @@ func (d *anyEdge) event(v int, now time.Time) (fires bool) {
 	if d.is("a fire of the bound makes the next event lead") && d.everBounded && fresh && d.cfg.MaxWait > 0 {
 		return true
 	}
-	brings := d.onCall && !d.is("no event brings the fire") && d.cfg.MaxWait > 0
-	if brings && d.pending && now.Sub(d.first) >= d.cfg.MaxWait {
+	brings := d.onCall && !d.is("no event brings the fire") || d.is("the bound waits for an event")
+	if brings && d.pending && d.cfg.MaxWait > 0 && now.Sub(d.first) >= d.cfg.MaxWait {
 		d.pending, d.everBounded = false, true
 		return true
 	}
@@ -162,6 +164,7 @@ func (d *anyEdge) wait(v int, now time.Time) {
 		return
 	}
 	d.pending = true
+	d.newest.Store(int64(v))
 	d.arm(now)
 }
 
@@ -179,7 +182,8 @@ func (d *anyEdge) disarm() {
 func (d *anyEdge) bound(now time.Time) (at time.Time, ok bool) {
 	most, from := d.cfg.MaxWait, d.first
 	timed := !d.onCall || d.is("a timer brings the fire")
-	ignored := d.is("the bound is ignored") || d.is("a bound shorter than the wait is none") && most < d.cfg.Wait
+	ignored := d.is("the bound is ignored") || d.is("the bound waits for an event") ||
+		d.is("a bound shorter than the wait is none") && most < d.cfg.Wait
 	if most <= 0 || !timed || ignored {
 		return at, false
 	}
@@ -238,6 +242,9 @@ func (d *anyEdge) arm(now time.Time) {
 		d.pending = false
 		d.everBounded = d.everBounded || bounded
 		v := d.value
+		if d.is("instances share a payload") {
+			v = int(d.newest.Load())
+		}
 		if d.is("with both edges the trailing one fires under the lock") && d.cfg.Edges == db.LeadingAndTrailing {
 			defer d.mu.Unlock()
 			d.fire(v)
@@ -334,11 +341,12 @@ func edgeSpec(only db.Edges) db.Spec {
 }
 
 func edgesSpec(mutant string, source db.TimeSource) db.Spec {
+	newest := new(atomic.Int64)
 	return db.Spec{
 		Name: "zoo debouncer of every edge",
 		Time: source,
 		New: func(env db.Env, cfg db.Config, fire func(int)) db.Funcs {
-			d := &anyEdge{clock: env.Clock, cfg: cfg, fire: fire, mutant: mutant}
+			d := &anyEdge{clock: env.Clock, cfg: cfg, fire: fire, mutant: mutant, newest: newest}
 			return d.funcs()
 		},
 		Traits: db.Traits{
@@ -356,7 +364,7 @@ func edgesSpec(mutant string, source db.TimeSource) db.Spec {
 func onCallSpec(mutant string, source db.TimeSource) db.Spec {
 	spec := edgesSpec(mutant, source)
 	spec.New = func(env db.Env, cfg db.Config, fire func(int)) db.Funcs {
-		d := &anyEdge{clock: env.Clock, cfg: cfg, fire: fire, mutant: mutant, onCall: true}
+		d := &anyEdge{clock: env.Clock, cfg: cfg, fire: fire, mutant: mutant, onCall: true, newest: new(atomic.Int64)}
 		return d.funcs()
 	}
 	spec.Name = "zoo debouncer with a bound on call"
@@ -396,6 +404,7 @@ var edgeMutants = []mistake{
 	{"flush fires again what has led", "DB-FLUSH0"},
 	{"flush looks whether there is a burst", "DB-FLUSH0"},
 	{"a flush that fires ends the burst", "DB-FLUSH"},
+	{"the bound waits for an event", "DB-MAX"},
 	{"a fire of the bound makes the next event lead", "DB-MAXNE"},
 	{"both deadlines fire", "DB-MAXNE"},
 	{"checks the burst without the lock", "X-CONC"},
@@ -418,5 +427,6 @@ var edgeMutants = []mistake{
 	{"the bound is a duration since the first event of all", "DB-MAXNE"},
 	{"nobody stops the timer of the bound", "X-LEAK"},
 	{"with both edges the trailing one fires under the lock", "X-REENT"},
+	{"instances share a payload", "X-ISO"},
 	{"the end drops what is due", "DB-CLOSE"},
 }

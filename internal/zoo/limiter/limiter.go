@@ -229,6 +229,7 @@ var bucketMutants = []struct{ name, rule string }{
 	{"interval is cut to a microsecond", "RL-ENV"},
 	{"refills too slowly", "RL-WORK"},
 	{"the last nanosecond before it is full is cut off", "RL-WORK"},
+	{"needs a little more than there is", "RL-WORK"},
 	{"grants a little early", "RL-MODEL"},
 	{"starts empty", "RL-FULL"},
 	{"bucket one too large", "RL-CAP"},
