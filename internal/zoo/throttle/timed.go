@@ -139,8 +139,7 @@ func (d *timed) reckon(now time.Time) time.Time {
 		return now
 	}
 	freezes := d.is("a clock that is set back freezes it") ||
-		d.is("a clock that is set back after the first interval freezes it") && d.opened > 1 ||
-		d.is("a clock that is set back while nothing waits freezes it") && !d.pending
+		d.is("a clock that is set back after the first interval freezes it") && d.opened > 1
 	if d.used && now.Before(d.until.Add(-d.cfg.Interval)) && !freezes {
 		d.used = false
 	}
@@ -214,9 +213,7 @@ func (d *timed) enter(v int) {
 	}
 	now = d.reckon(now)
 	running := d.used && now.Before(d.until)
-	overtakes := d.is("an event at the very end overtakes what is pending") ||
-		d.is("an event at the very end of a trailing interval begins another") && d.cfg.Edges == throttletest.Trailing
-	if d.pending && d.armed && !overtakes {
+	if d.pending && d.armed && !d.is("an event at the very end overtakes what is pending") {
 		running = true // the timer is on the way
 	}
 	if d.stopped || d.busy && d.is("a panic on the trailing edge wedges it") ||
@@ -276,11 +273,6 @@ func (d *timed) enter(v int) {
 		if ok {
 			d.emit(next)
 		}
-	}
-	if d.is("forgets what came during the callback") && lead {
-		d.mu.Lock()
-		d.pending = false
-		d.mu.Unlock()
 	}
 }
 
@@ -343,8 +335,8 @@ func (d *timed) arm(in time.Duration) {
 	})
 }
 
-// flush emits what is pending. The interval runs on.
-func (d *timed) flush() {
+// flush emits what is pending, and reports whether anything was. The interval runs on.
+func (d *timed) flush() (had bool) {
 	d.mu.Lock()
 	v, ok := d.value, d.pending
 	d.pending = ok && d.is("a flushed event comes again")
@@ -354,7 +346,7 @@ func (d *timed) flush() {
 	if d.is("a flush emits under the lock") && ok {
 		defer d.mu.Unlock()
 		d.emit(v)
-		return
+		return true
 	}
 	if d.is("a flush stops the timer and leaves the interval running") && ok {
 		d.gen++
@@ -363,13 +355,14 @@ func (d *timed) flush() {
 		d.timer.Stop()
 		d.dead, d.armed = d.gen, false
 	}
-	if d.is("a flush of nothing ends the interval") && !ok || d.is("a flush that emits ends the interval") && ok {
+	if d.is("a flush of nothing ends the interval") && !ok {
 		d.used = false
 	}
 	d.mu.Unlock()
 	if ok || d.is("flush emits what is not pending") {
 		d.emit(v)
 	}
+	return ok
 }
 
 // end is the end of the input: it emits what is pending.
