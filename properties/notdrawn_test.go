@@ -219,10 +219,8 @@ var notDrawn = []struct {
 		"CT-OVERREL a permit of a try gives its slots back twice",
 		"CT-FIFO who is gone before it comes turns the queue",
 		"CT-HEAD a lower limit rejects only the first of those who wait for more",
-		"CT-HEAD who gives up waiting for more than a lower limit wakes nobody",
 		"CT-WORK nobody runs while one waits for more than a lower limit",
 		"CT-RESIZE who is rejected by a lower limit does not hear of it",
-		"CT-RESIZE a limit that is raised from 0 wakes nobody",
 	}},
 	{"it takes a change of limit or burst among several claims, and cancels of them", []string{
 		"RL-ENV what two have lost together comes back twice",

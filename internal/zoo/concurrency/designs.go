@@ -193,38 +193,11 @@ func seats(source ct.TimeSource) ct.Spec {
 	}
 }
 
-// lastly is the queue with its looks in another order: it looks at the context of a request only when nothing else
-// rejects it.
+// looksLast is a choice: the context of a request is looked at only when nothing else rejects it.
+const looksLast = "looks at the context last"
+
 func lastly(source ct.TimeSource) ct.Spec {
-	spec := queueSpec("", source)
-	spec.Name = "zoo queue that looks at the context last"
-	spec.New = func(env ct.Env, cfg ct.Config) ct.Funcs {
-		q := newQueue(env, cfg, "")
-		rejected := func(weight int) error {
-			q.mu.Lock()
-			defer q.mu.Unlock()
-			waits := !q.fits(weight) || len(q.waiters) > 0
-			switch {
-			case weight > q.cfg.Limit:
-				return errTooBig
-			case waits && q.cfg.Backlog >= 0 && q.seats >= q.cfg.Backlog:
-				return errFull
-			case waits && q.cfg.Timeout == 0:
-				return errTimeout
-			}
-			return nil
-		}
-		return ct.Funcs{
-			Acquire: func(ctx context.Context, weight int) error {
-				if err := rejected(weight); err != nil {
-					return q.reject(err)
-				}
-				return q.acquire(ctx, weight)
-			},
-			TryAcquire: q.try, Release: q.release, Resize: q.resize,
-		}
-	}
-	return spec
+	return queueNamed("zoo queue that looks at the context last", looksLast, source)
 }
 
 // gate is a counter that lets in whom it can, and nobody waits. As middleware it
@@ -314,7 +287,6 @@ const (
 	setsAside        = "who waits for more than a lower limit lets others pass"
 	runsHeavyAlone   = "who waits for more than a lower limit runs when nothing else does"
 	stopsForHeavy    = "nobody runs while one waits for more than a lower limit"
-	leavesUnseen     = "who gives up waiting for more than a lower limit wakes nobody"
 	rejectsHeavy     = "a lower limit rejects who waits for more"
 	rejectsFirst     = "a lower limit rejects only the first of those who wait for more"
 	rejectsHeavyOnly = "who is rejected by a lower limit leaves nobody to be woken"
@@ -371,58 +343,4 @@ func light(source ct.TimeSource) ct.Spec {
 	spec := queueSpec(lightestFirst, source)
 	spec.Name, spec.Traits.Fair = "zoo lightest first", ct.FairNone
 	return spec
-}
-
-// signal is a number that is exchanged atomically, and a channel that each
-// release closes for all who wait. mutant is "", or that who waits takes the channel
-// after its look at the number.
-func signal(mutant string, source ct.TimeSource) ct.Spec {
-	return ct.Spec{
-		Name: "zoo signal: " + mutant,
-		Time: source,
-		New: func(_ ct.Env, cfg ct.Config) ct.Funcs {
-			var used atomic.Int64
-			var signal atomic.Pointer[chan struct{}]
-			renew := func() *chan struct{} {
-				next := make(chan struct{})
-				return signal.Swap(&next)
-			}
-			renew()
-			return ct.Funcs{
-				Acquire: func(ctx context.Context, weight int) error {
-					for {
-						if err := ctx.Err(); err != nil {
-							return err
-						}
-						freed := signal.Load()
-						n := used.Load()
-						if int64(weight) <= int64(cfg.Limit)-n {
-							if used.CompareAndSwap(n, n+int64(weight)) {
-								return nil
-							}
-							continue
-						}
-						done := ctx.Done()
-						if mutant != "" {
-							freed = signal.Load()
-						}
-						select {
-						case <-*freed:
-						case <-done:
-							return ctx.Err()
-						}
-					}
-				},
-				Release: func(weight int) {
-					used.Add(-int64(weight))
-					close(*renew())
-				},
-			}
-		},
-		Traits: ct.Traits{
-			Backlog: ct.BacklogUnbounded, Timeout: ct.TimeoutNone, Context: ct.ContextHonoured,
-			ContextError: ct.ErrorOfContext, Fair: ct.FairNone,
-			Oversize: ct.OversizeBlocks, OverRelease: ct.OverReleaseUndefined, Hook: ct.HookNone,
-		},
-	}
 }
