@@ -204,9 +204,7 @@ var notDrawn = []struct {
 	{"steps of the wall clock are not drawn", []string{"CK-WALL"}},
 	{"3000 schedules do not happen to show it", []string{
 		"X-LEAK stop does not stop the timer", "X-LEAK who is stopped leaves his timer armed",
-		"GC-EQUIV GCRA: the interval is cut to whole microseconds",
 		"GC-RETRY GCRA: retry is cut to whole nanoseconds",
-		"RL-PAST SlidingLog: what is too many drops events, and its instant is not the newest",
 		"CN-ANY a cancel sees four later reservations",
 		"W-ERR a cancelled wait returns an error of its own",
 		"RL-PAST a reservation in the past rewinds",
