@@ -106,13 +106,9 @@ func designs(source db.TimeSource) []design {
 				d := newLoop(clock, cfg.Wait, fire, 64, false)
 				return db.Funcs{Call: d.call, Stop: sync.OnceFunc(func() { close(d.done) })}
 			})},
-		{"a receiver that is handed what fires", spec(plain(func(d *db.Traits) {
+		{"a receiver that is handed what fires", choosing(plain(func(d *db.Traits) {
 			d.StaleFire, d.Overlap, d.StopBarrier = db.StaleAllowed, db.Serial, db.NoBarrier
-		}),
-			func(clock clockwork.Clock, cfg db.Config, fire func(int)) db.Funcs {
-				d := newHanding(clock, cfg.Wait, fire)
-				return db.Funcs{Call: d.call, Stop: d.stop}
-			})},
+		}), ways{timersApart: true, callsApart: true, queues: true}, verb.Stop)},
 		{"a goroutine and a context for each call", spec(trailingTraits,
 			func(clock clockwork.Clock, cfg db.Config, fire func(int)) db.Funcs {
 				d := &contexts{clock: clock, wait: cfg.Wait, fire: fire}
@@ -126,16 +122,9 @@ func designs(source db.TimeSource) []design {
 				return db.Funcs{Call: d.call, CancelReports: d.cancel, Flush: d.flush,
 					Pending: d.isPending, Stop: d.stop}
 			})},
-		{"two timers that refuse what is short", spec(plain(func(d *db.Traits) {
+		{"two timers that refuse what is short", refusing(choosing(plain(func(d *db.Traits) {
 			d.MaxWait, d.ZeroWait = db.MaxWaitFromFirst, db.ZeroRefused
-		}),
-			func(clock clockwork.Clock, cfg db.Config, fire func(int)) db.Funcs {
-				if cfg.Wait < time.Millisecond || cfg.MaxWait > 0 && cfg.MaxWait < cfg.Wait {
-					panic("wait must be >= 1ms, and the bound not shorter")
-				}
-				d := &twoTimers{clock: clock, cfg: cfg, fire: fire}
-				return db.Funcs{Call: d.call, Cancel: d.cancel, Flush: d.flush}
-			})},
+		}), ways{}, verb.Flush))},
 		{"times of the last call and fire", spec(lodash,
 			func(clock clockwork.Clock, cfg db.Config, fire func(int)) db.Funcs {
 				d := &lastCallTime{clock: clock, cfg: cfg, fire: fire}
@@ -165,4 +154,16 @@ func designs(source db.TimeSource) []design {
 		{"a state machine, twice", choosing(plain(func(d *db.Traits) { d.Edges, d.BothSingle = all, db.BothTwice }),
 			ways{}, verb.Cancel)},
 	}
+}
+
+// refusing is a debouncer whose constructor takes no short wait, and no bound that is shorter than the wait.
+func refusing(spec db.Spec) db.Spec {
+	made := spec.New
+	spec.New = func(env db.Env, cfg db.Config, fire func(int)) db.Funcs {
+		if cfg.Wait < time.Millisecond || cfg.MaxWait > 0 && cfg.MaxWait < cfg.Wait {
+			panic("wait must be >= 1ms, and the bound not shorter")
+		}
+		return made(env, cfg, fire)
+	}
+	return spec
 }

@@ -100,62 +100,6 @@ func (d *loop) stop() {
 	<-d.exited
 }
 
-// handing hands what fires to a receiver, who takes it when the callback before
-// has ended. What has been handed over nobody takes back.
-type handing struct {
-	clock clockwork.Clock
-	wait  time.Duration
-	out   chan int
-
-	mu      sync.Mutex
-	gen     int
-	timer   clockwork.Timer
-	stopped bool
-}
-
-func newHanding(clock clockwork.Clock, wait time.Duration, fire func(int)) *handing {
-	d := &handing{clock: clock, wait: wait, out: make(chan int, 16)}
-	go func() {
-		for v := range d.out {
-			fire(v)
-		}
-	}()
-	return d
-}
-
-func (d *handing) call(v int) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if d.stopped {
-		return
-	}
-	if d.timer != nil {
-		d.timer.Stop()
-	}
-	d.gen++
-	gen := d.gen
-	d.timer = d.clock.AfterFunc(d.wait, func() {
-		d.mu.Lock()
-		defer d.mu.Unlock()
-		if gen == d.gen && !d.stopped {
-			d.out <- v
-		}
-	})
-}
-
-func (d *handing) stop() {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if d.stopped {
-		return
-	}
-	d.stopped = true
-	if d.timer != nil {
-		d.timer.Stop()
-	}
-	close(d.out)
-}
-
 // contexts starts a goroutine for each call, which the next call's cancels.
 type contexts struct {
 	clock clockwork.Clock
