@@ -8,40 +8,47 @@ import (
 	ct "github.com/escapement-go/escapement/conformance/concurrencytest"
 )
 
-// channel is a buffered channel with a slot for each that runs.
+// slots is a buffered channel with a slot for each that runs.
+type slots chan struct{}
+
+func (s slots) wait(ctx context.Context) error {
+	select {
+	case s <- struct{}{}:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+func (s slots) try(int) bool {
+	select {
+	case s <- struct{}{}:
+		return true
+	default:
+		return false
+	}
+}
+
+func (s slots) release(int) {
+	select {
+	case <-s:
+	default:
+	}
+}
+
 func channel(source ct.TimeSource) ct.Spec {
 	return ct.Spec{
 		Name: "zoo channel",
 		Time: source,
 		New: func(_ ct.Env, cfg ct.Config) ct.Funcs {
-			slots := make(chan struct{}, cfg.Limit)
-			return ct.Funcs{
-				Acquire: func(ctx context.Context, _ int) error {
-					if err := ctx.Err(); err != nil {
-						return err
-					}
-					select {
-					case slots <- struct{}{}:
-						return nil
-					case <-ctx.Done():
-						return ctx.Err()
-					}
-				},
-				TryAcquire: func(int) bool {
-					select {
-					case slots <- struct{}{}:
-						return true
-					default:
-						return false
-					}
-				},
-				Release: func(int) {
-					select {
-					case <-slots:
-					default:
-					}
-				},
+			slots := make(slots, cfg.Limit)
+			acquire := func(ctx context.Context, _ int) error {
+				if err := ctx.Err(); err != nil {
+					return err
+				}
+				return slots.wait(ctx)
 			}
+			return ct.Funcs{Acquire: acquire, TryAcquire: slots.try, Release: slots.release}
 		},
 		Traits: ct.Traits{
 			Backlog: ct.BacklogUnbounded, Timeout: ct.TimeoutNone, Context: ct.ContextHonoured,
@@ -248,26 +255,11 @@ func gate(source ct.TimeSource, middleware bool) ct.Spec {
 func selecting(source ct.TimeSource) ct.Spec {
 	spec := channel(source)
 	spec.Name, spec.Traits.Context = "zoo select", ct.ContextEndsWait
-	made := spec.New
-	spec.New = func(env ct.Env, cfg ct.Config) ct.Funcs {
-		slots := make(chan struct{}, cfg.Limit)
-		f := made(env, cfg)
-		f.TryAcquire = nil
-		f.Acquire = func(ctx context.Context, _ int) error {
-			select {
-			case slots <- struct{}{}:
-				return nil
-			case <-ctx.Done():
-				return ctx.Err()
-			}
+	spec.New = func(_ ct.Env, cfg ct.Config) ct.Funcs {
+		slots := make(slots, cfg.Limit)
+		return ct.Funcs{
+			Acquire: func(ctx context.Context, _ int) error { return slots.wait(ctx) }, Release: slots.release,
 		}
-		f.Release = func(int) {
-			select {
-			case <-slots:
-			default:
-			}
-		}
-		return f
 	}
 	return spec
 }
