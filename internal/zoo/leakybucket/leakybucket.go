@@ -120,7 +120,7 @@ func Designs() []zoo.Design {
 			queueSpec("", source), sleeper(source), ticker(source), periods(source, false), periods(source, true),
 			reserver(source), turns(source, 0, ""), turns(source, 3, ""), ticks(source), asleep(source),
 			underLock(source), gateSpec(source, ""),
-			oneByOneSpec(source, false), oneByOneSpec(source, true),
+			oneByOneSpec(source),
 		} {
 			all = append(all, zoo.Design{Name: fmt.Sprintf("%s %s", spec.Name, source), Spec: spec})
 		}
