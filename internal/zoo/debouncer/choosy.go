@@ -338,14 +338,19 @@ func (d *choosy) arm(now time.Time, in time.Duration) {
 	if d.batch != nil {
 		d.batch.dead = true
 	}
-	b, values := &choosyBatch{}, d.pending
+	b, values, bounded := &choosyBatch{}, d.pending, now.Add(in).Before(d.last.Add(d.cfg.Wait))
 	d.batch, d.due = b, now.Add(in)
 	d.timer = d.clock.AfterFunc(in, func() {
 		d.do(func() {
-			switch {
+			switch now := d.clock.Now(); {
 			case b.dead:
 			case d.batch != b:
 				d.start(values, d.ways.timersApart)
+			case d.running && !bounded && d.is(pauseAnew):
+				d.arm(now, d.cfg.Wait)
+			case d.running && bounded && d.is(boundIsNone):
+				d.bounded, d.from = true, now
+				d.arm(now, d.last.Add(d.cfg.Wait).Sub(now))
 			case d.running && !d.ways.queues:
 				d.expired = true
 			default:

@@ -25,7 +25,7 @@ func Mutants() []zoo.Mutant {
 	}
 	add("", trailingSpec, trailingMutants)
 	add("", edgesSpec, edgeMutants)
-	add("", lineSpec, lineMutants)
+	add("", serialSpec, serialMutants)
 	add("a bound on call: ", onCallSpec, onCallMutants)
 	add("", batchSpec, batchMutants)
 	add("a table of keys: ", tableSpec, tableMutants)
@@ -89,6 +89,22 @@ func Mutants() []zoo.Mutant {
 
 // flushesNothing is a mistake of a choosy debouncer.
 const flushesNothing = "a flush that comes while its receiver runs the callback is none"
+
+// serialMutants are others, which show behind a callback.
+var serialMutants = []mistake{{pauseAnew, "DB-BOTHN"}, {boundIsNone, "DB-MAX"}}
+
+const (
+	pauseAnew   = "a pause that ends while a callback runs begins anew"
+	boundIsNone = "a bound that passes while a callback runs is none"
+)
+
+// serialSpec is a choosy debouncer with every edge and a bound, and one of these.
+func serialSpec(mutant string, source db.TimeSource) db.Spec {
+	tr := Plain()
+	tr.Edges, tr.ClockBack, tr.CloseFlush = append(tr.Edges, db.NoEdges), db.BackStands, 0
+	has := map[conformance.Op]bool{verb.Cancel: true, verb.Flush: true, verb.Pending: true, verb.Stop: true}
+	return choosySpec(source, tr, ways{queues: true, mutant: mutant}, has)
+}
 
 // boundOutlives is another.
 const boundOutlives = "a bound that counts from the first event outlives its fire"
@@ -203,16 +219,12 @@ func Designs() []zoo.Design {
 	for _, spec := range Queued() {
 		add(spec)
 	}
-	return slices.Concat(all, agendas(), lined())
+	return append(all, agendas()...)
 }
 
 // Chosen are n correct debouncers that choose all that may be chosen, drawn from a constant.
 func Chosen(n int) []zoo.Design {
-	var all []zoo.Design
-	for _, spec := range chosen(n) {
-		all = append(all, zoo.Design{Name: spec.Name, Spec: spec})
-	}
-	return all
+	return zoo.Named(chosen(n), func(s db.Spec) string { return s.Name })
 }
 
 // Plain are the choices of a debouncer that can do all that one can.

@@ -40,7 +40,6 @@ func designs(source db.TimeSource) []design {
 			New: func(env db.Env, cfg db.Config, fire func(int)) db.Funcs { return build(env.Clock, cfg, fire) }}
 	}
 	serialLoop := plain(func(d *db.Traits) { d.Overlap, d.Reentrancy = db.Serial, db.ReentrancyForbidden })
-	reset := func(d *db.Traits) { d.Tie = db.ResetFirst }
 	lodash := db.Lodash()
 	lodash.ClockBack = db.BackStands
 	all := []db.Edges{db.Trailing, db.Leading, db.LeadingAndTrailing}
@@ -63,11 +62,6 @@ func designs(source db.TimeSource) []design {
 			func(clock clockwork.Clock, cfg db.Config, fire func(int)) db.Funcs {
 				d := &perCallTimer{clock: clock, wait: cfg.Wait, fire: oneByOne(fire)}
 				return db.Funcs{Call: d.call, CancelReports: d.cancel, Pending: d.isPending}
-			})},
-		{"a timer that looks again", spec(plain(reset),
-			func(clock clockwork.Clock, cfg db.Config, fire func(int)) db.Funcs {
-				d := &lazyTimer{clock: clock, wait: cfg.Wait, fire: fire}
-				return db.Funcs{Call: d.call, Cancel: d.cancel}
 			})},
 		{"a loop that runs callbacks", spec(serialLoop,
 			func(clock clockwork.Clock, cfg db.Config, fire func(int)) db.Funcs {
