@@ -112,11 +112,10 @@ func Designs() []zoo.Design {
 	var all []zoo.Design
 	for _, source := range []ct.TimeSource{ct.Injected, ct.PackageTime} {
 		for _, spec := range []ct.Spec{
-			queueSpec("", source), permitsSpec("", source), channel(source), conditionSpec(source), tokens(source),
-			seats(source), gate(source, false), gate(source, true), selecting(source), stack(source), light(source),
-			strict(source), inTurn(source), aside(source), fitting(source), barging(source), asleep(source),
-			lastly(source), helpers("", source), workersSpec("", source), workersSpec(leavesPanics, source),
-			clamping("", source),
+			queueSpec("", source), permitsSpec("", source), channel(source), conditionSpec(source), seats(source),
+			gate(source, false), gate(source, true), selecting(source), stack(source), light(source), strict(source),
+			inTurn(source), aside(source), fitting(source), barging(source), asleep(source), lastly(source),
+			helpers("", source), workersSpec("", source), workersSpec(leavesPanics, source), clamping("", source),
 		} {
 			all = append(all, zoo.Design{Name: fmt.Sprintf("%s %s", spec.Name, source), Spec: spec})
 		}
@@ -126,9 +125,5 @@ func Designs() []zoo.Design {
 
 // Chosen are n correct limiters that choose all that may be chosen, drawn from a constant.
 func Chosen(n int) []zoo.Design {
-	var all []zoo.Design
-	for _, spec := range chosen(n) {
-		all = append(all, zoo.Design{Name: spec.Name, Spec: spec})
-	}
-	return all
+	return zoo.Named(chosen(n), func(s ct.Spec) string { return s.Name })
 }

@@ -100,53 +100,6 @@ func conditionSpec(source ct.TimeSource) ct.Spec {
 	}
 }
 
-// tokens is middleware with a channel of tokens for those who run and another for
-// all who are in there.
-func tokens(source ct.TimeSource) ct.Spec {
-	return ct.Spec{
-		Name: "zoo tokens",
-		Time: source,
-		New: func(env ct.Env, cfg ct.Config) ct.Funcs {
-			inside := make(chan struct{}, cfg.Limit+cfg.Backlog)
-			slots := make(chan struct{}, cfg.Limit)
-			return ct.Funcs{Do: func(ctx context.Context, run func()) error {
-				if err := ctx.Err(); err != nil {
-					return err
-				}
-				select {
-				case inside <- struct{}{}:
-					defer func() { <-inside }()
-				default:
-					cfg.OnReject()
-					return errFull
-				}
-				select {
-				case slots <- struct{}{}:
-				default:
-					timer := env.Clock.NewTimer(cfg.Timeout)
-					defer timer.Stop()
-					select {
-					case slots <- struct{}{}:
-					case <-ctx.Done():
-						return ctx.Err()
-					case <-timer.Chan():
-						cfg.OnReject()
-						return errTimeout
-					}
-				}
-				defer func() { <-slots }()
-				run()
-				return nil
-			}}
-		},
-		Traits: ct.Traits{
-			Backlog: ct.BacklogBounded, Timeout: ct.TimeoutBounded, Context: ct.ContextHonoured,
-			ContextError: ct.ErrorOfContext, SeatHeld: ct.SeatFreed, Fair: ct.FairFIFO,
-			OneAtATime: true, Hook: ct.HookOnce,
-		},
-	}
-}
-
 // seats is middleware that counts those in the backlog and lets them go only when
 // they are done.
 func seats(source ct.TimeSource) ct.Spec {
