@@ -90,7 +90,7 @@ func Designs() []zoo.Design {
 	var all []zoo.Design
 	for _, source := range []bt.TimeSource{bt.Injected, bt.PackageTime} {
 		for _, spec := range []bt.Spec{
-			timedSpec(source, ""), lazy(source), underLock(source), timeOnly(underLock(source)), reuser(source),
+			timedSpec(source, ""), underLock(source), timeOnly(underLock(source)), reuser(source),
 			runnerSpec(source, ""),
 			refuser(source), worker(source, 0), worker(source, 100), semaphore(source), beside(source),
 			loopSpec(source, 0, ""), loopSpec(source, 100, ""), pipeline(source),
