@@ -43,6 +43,14 @@ type Design struct {
 	Spec conformance.Spec
 }
 
+// Named are designs under the names that name gives them.
+func Named[S conformance.Spec](specs []S, name func(S) string) (all []Design) {
+	for _, spec := range specs {
+		all = append(all, Design{Name: name(spec), Spec: spec})
+	}
+	return all
+}
+
 // LeaveForGood starts a goroutine that never ends.
 func LeaveForGood() { go forGood() }
 

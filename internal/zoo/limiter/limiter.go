@@ -206,11 +206,7 @@ func Chosen(n int) []zoo.Design { return designs(chosenBuckets(n)) }
 func ChosenWaits(n int) []zoo.Design { return designs(chosenWaits(n)) }
 
 func designs(specs []lt.Spec) []zoo.Design {
-	var all []zoo.Design
-	for _, spec := range specs {
-		all = append(all, zoo.Design{Name: spec.Name, Spec: spec})
-	}
-	return all
+	return zoo.Named(specs, func(s lt.Spec) string { return s.Name })
 }
 
 const (

@@ -197,11 +197,7 @@ func Designs() []zoo.Design {
 
 // Chosen are n correct limiters that choose all that may be chosen, drawn from a constant.
 func Chosen(n int) []zoo.Design {
-	var all []zoo.Design
-	for _, spec := range chosen(n) {
-		all = append(all, zoo.Design{Name: spec.Name, Spec: spec})
-	}
-	return all
+	return zoo.Named(chosen(n), func(s qt.Spec) string { return s.Name })
 }
 
 // Plain is a correct limiter that makes the first of all choices.

@@ -263,11 +263,7 @@ func Choosing(tr throttletest.Traits) throttletest.Spec {
 
 // Chosen are n correct throttles that choose all that may be chosen, drawn from a constant.
 func Chosen(n int) []zoo.Design {
-	var all []zoo.Design
-	for _, spec := range chosen(n) {
-		all = append(all, zoo.Design{Name: spec.Name, Spec: spec})
-	}
-	return all
+	return zoo.Named(chosen(n), func(s throttletest.Spec) string { return s.Name })
 }
 
 func (d *timed) drop() {
