@@ -6,8 +6,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/jonboulle/clockwork"
-
 	lb "github.com/escapement-go/escapement/conformance/leakybuckettest"
 )
 
@@ -140,49 +138,6 @@ func periods(source lb.TimeSource, lazy bool) lb.Spec {
 			}}
 		},
 		Traits: lb.Traits{FirstItem: lb.FirstWaits},
-	}
-}
-
-// reserver gives each item its instant when it comes, on a timer of its own. What
-// is cancelled keeps its instant for nobody.
-func reserver(source lb.TimeSource) lb.Spec {
-	return lb.Spec{
-		Name: "zoo reserver",
-		Time: source,
-		New: func(env lb.Env, cfg lb.Config, leave func(int)) lb.Funcs {
-			var mu sync.Mutex
-			var next time.Time
-			timers := map[int]clockwork.Timer{}
-			return lb.Funcs{
-				Put: func(v int) bool {
-					mu.Lock()
-					defer mu.Unlock()
-					now := env.Clock.Now()
-					if next.Before(now) {
-						next = now
-					}
-					if ahead := next.Sub(now); ahead > 0 && (ahead-1)/cfg.Interval >= time.Duration(cfg.Backlog) {
-						return false // without a product, which may overflow
-					}
-					timers[v] = env.Clock.AfterFunc(next.Sub(now), func() { leave(v) })
-					next = next.Add(cfg.Interval)
-					return true
-				},
-				Cancel: func(v int) bool {
-					mu.Lock()
-					defer mu.Unlock()
-					return timers[v] != nil && timers[v].Stop()
-				},
-				Stop: func() {
-					mu.Lock()
-					defer mu.Unlock()
-					for _, timer := range timers {
-						timer.Stop()
-					}
-				},
-			}
-		},
-		Traits: lb.Traits{FirstItem: lb.FirstAtOnce},
 	}
 }
 

@@ -118,9 +118,8 @@ func Designs() []zoo.Design {
 	for _, source := range []lb.TimeSource{lb.Injected, lb.PackageTime} {
 		for _, spec := range []lb.Spec{
 			queueSpec("", source), sleeper(source), ticker(source), periods(source, false), periods(source, true),
-			reserver(source), turns(source, 0, ""), turns(source, 3, ""), ticks(source), asleep(source),
-			underLock(source), gateSpec(source, ""),
-			oneByOneSpec(source),
+			turns(source, 0, ""), turns(source, 3, ""), ticks(source), asleep(source),
+			underLock(source), gateSpec(source, ""), oneByOneSpec(source),
 		} {
 			all = append(all, zoo.Design{Name: fmt.Sprintf("%s %s", spec.Name, source), Spec: spec})
 		}
