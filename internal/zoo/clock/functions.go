@@ -217,10 +217,7 @@ var functionMistakes = []mistake{
 		}
 		f.Armed = func() int { return armed() + int(running.Load()) }
 	}},
-	{"says that it waits for functions and does not", "CK-AWAIT", func(f *ct.Funcs) {
-		afterFunc := f.AfterFunc
-		f.AfterFunc = func(d time.Duration, fn func()) clockwork.Timer { return afterFunc(d, func() { go fn() }) }
-	}},
+	{"says that it waits for functions and does not", "CK-AWAIT", startsFunctions},
 	{"Now reads without the lock what Advance writes", "X-RACE", func(f *ct.Funcs) {
 		now, advance := f.Now(), f.Advance
 		f.Now = func() time.Time { return now }
