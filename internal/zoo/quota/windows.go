@@ -105,6 +105,16 @@ func openedAtOnce() qt.Spec {
 		OneAtATime: true, RetryNever: qt.RetryZero, Fields: qt.FieldRemaining | qt.FieldRetry | qt.FieldReset,
 	}, whims{made: true, past: true})
 	spec.Name = "a window that the constructor opens"
+	return eachIsOne(spec)
+}
+
+// eachIsOne is a limiter that takes any request for one event.
+func eachIsOne(spec qt.Spec) qt.Spec {
+	made := spec.New
+	spec.New = func(env qt.Env, cfg qt.Config) qt.Funcs {
+		f := made(env, cfg)
+		return qt.Funcs{TakeAt: func(t time.Time, _ int) qt.Answer { return f.TakeAt(t, 1) }}
+	}
 	return spec
 }
 
@@ -118,7 +128,7 @@ func gridFromFirst(grain time.Duration) qt.Spec {
 	if spec.Name = "a grid from the first request on"; grain > 0 {
 		spec.Name, spec.Traits.Resolution = spec.Name+", to "+grain.String(), grain
 	}
-	return spec
+	return eachIsOne(spec)
 }
 
 // expiringIncrement counts first and decides then, under a key that expires after a window.
