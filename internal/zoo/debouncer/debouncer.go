@@ -244,9 +244,3 @@ func Choosing(tr db.Traits) db.Spec {
 		verb.Stop: true, verb.Close: true}
 	return choosySpec(db.Injected, tr, ways{}, all)
 }
-
-// TooLate is Choosing for a debouncer that takes back no timer that has expired.
-func TooLate(tr db.Traits) db.Spec {
-	tr.Overlap = db.Parallel
-	return choosySpec(db.Injected, tr, ways{tooLate: true}, map[conformance.Op]bool{verb.Stop: true})
-}

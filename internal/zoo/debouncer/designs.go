@@ -43,6 +43,14 @@ func designs(source db.TimeSource) []design {
 	lodash := db.Lodash()
 	lodash.ClockBack = db.BackStands
 	all := []db.Edges{db.Trailing, db.Leading, db.LeadingAndTrailing}
+	looped := func(traits db.Traits, buffer int, apart bool) db.Spec {
+		return spec(traits, func(clock clockwork.Clock, cfg db.Config, fire func(int)) db.Funcs {
+			d := newLoop(clock, cfg.Wait, fire, buffer, apart)
+			return db.Funcs{Call: d.call, CancelReports: func() bool { return d.ask(d.cancels) },
+				Pending: func() bool { return d.ask(d.asks) }, Stop: d.stop}
+		})
+	}
+	stale := plain(func(d *db.Traits) { d.StaleFire = db.StaleAllowed })
 	choosing := func(traits db.Traits, ways ways, op conformance.Op) db.Spec {
 		return choosySpec(source, traits, ways, map[conformance.Op]bool{op: true})
 	}
@@ -63,28 +71,9 @@ func designs(source db.TimeSource) []design {
 				d := &perCallTimer{clock: clock, wait: cfg.Wait, fire: oneByOne(fire)}
 				return db.Funcs{Call: d.call, CancelReports: d.cancel, Pending: d.isPending}
 			})},
-		{"a loop that runs callbacks", spec(serialLoop,
-			func(clock clockwork.Clock, cfg db.Config, fire func(int)) db.Funcs {
-				d := newLoop(clock, cfg.Wait, fire, 0, false)
-				return db.Funcs{Call: d.call, CancelReports: func() bool { return d.ask(d.cancels) },
-					Pending: func() bool { return d.ask(d.asks) }, Stop: d.stop}
-			})},
-		{"a loop that starts callbacks", spec(plain(func(d *db.Traits) {
-			d.StaleFire = db.StaleAllowed
-		}),
-			func(clock clockwork.Clock, cfg db.Config, fire func(int)) db.Funcs {
-				d := newLoop(clock, cfg.Wait, fire, 0, true)
-				return db.Funcs{Call: d.call, CancelReports: func() bool { return d.ask(d.cancels) },
-					Pending: func() bool { return d.ask(d.asks) }, Stop: d.stop}
-			})},
-		{"a loop behind a queue", spec(plain(func(d *db.Traits) {
-			d.StaleFire = db.StaleAllowed
-		}),
-			func(clock clockwork.Clock, cfg db.Config, fire func(int)) db.Funcs {
-				d := newLoop(clock, cfg.Wait, fire, 64, true)
-				return db.Funcs{Call: d.call, CancelReports: func() bool { return d.ask(d.cancels) },
-					Pending: func() bool { return d.ask(d.asks) }, Stop: d.stop}
-			})},
+		{"a loop that runs callbacks", looped(serialLoop, 0, false)},
+		{"a loop that starts callbacks", looped(stale, 0, true)},
+		{"a loop behind a queue", looped(stale, 64, true)},
 		{"a loop that is told to end", spec(plain(func(d *db.Traits) {
 			d.StaleFire, d.StopBarrier = db.StaleAllowed, db.NoBarrier
 		}),

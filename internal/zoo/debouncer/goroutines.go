@@ -168,15 +168,13 @@ type condition struct {
 	wait  time.Duration
 	fire  func(int)
 
-	mu       sync.Mutex
-	cond     *sync.Cond
-	pending  bool
-	running  bool
-	due      time.Time
-	value    int
-	stopped  bool
-	finished bool
-	armed    armed
+	mu      sync.Mutex
+	cond    *sync.Cond
+	pending bool
+	due     time.Time
+	value   int
+	stopped bool
+	armed   armed
 }
 
 func newCondition(clock clockwork.Clock, wait time.Duration, fire func(int)) *condition {
@@ -195,14 +193,11 @@ func (d *condition) work() {
 			continue
 		}
 		v := d.value
-		d.pending, d.running = false, true
+		d.pending = false
 		d.mu.Unlock()
 		d.fire(v)
 		d.mu.Lock()
-		d.running = false
 	}
-	d.finished = true
-	d.cond.Broadcast()
 }
 
 func (d *condition) call(v int) {

@@ -55,9 +55,6 @@ func (d *timed) allowAt(now time.Time) bool {
 	if d.is("panics on the third event") && d.n == 3 {
 		panic("index out of range")
 	}
-	if d.is("a zero time is no last emission") {
-		d.used = !d.until.Add(-d.cfg.Interval).IsZero() && d.used
-	}
 	if d.is("the first event only starts the interval") && !d.used {
 		d.used, d.until = true, now.Add(d.cfg.Interval)
 		return d.cfg.Interval == 0
@@ -444,10 +441,6 @@ func timedSpec(mutant string, source throttletest.TimeSource, edges ...throttlet
 			}
 			if mutant == "goroutine left behind" {
 				zoo.LeaveForGood()
-			}
-			if mutant == "counts without a lock" {
-				n := 0
-				return throttletest.Funcs{Call: func(v int) { n++; d.call(v) }}
 			}
 			of := d.keys()
 			return throttletest.Funcs{
