@@ -51,8 +51,12 @@ func designs(source db.TimeSource) []design {
 		})
 	}
 	stale := plain(func(d *db.Traits) { d.StaleFire = db.StaleAllowed })
-	choosing := func(traits db.Traits, ways ways, op conformance.Op) db.Spec {
-		return choosySpec(source, traits, ways, map[conformance.Op]bool{op: true})
+	choosing := func(traits db.Traits, ways ways, ops ...conformance.Op) db.Spec {
+		has := map[conformance.Op]bool{}
+		for _, op := range ops {
+			has[op] = true
+		}
+		return choosySpec(source, traits, ways, has)
 	}
 	return []design{
 		{"a timer for each call", spec(plain(func(d *db.Traits) {
@@ -107,7 +111,7 @@ func designs(source db.TimeSource) []design {
 			})},
 		{"two timers that refuse what is short", refusing(choosing(plain(func(d *db.Traits) {
 			d.MaxWait, d.ZeroWait = db.MaxWaitFromFirst, db.ZeroRefused
-		}), ways{}, verb.Flush))},
+		}), ways{}, verb.Cancel, verb.Flush))},
 		{"times of the last call and fire", spec(lodash,
 			func(clock clockwork.Clock, cfg db.Config, fire func(int)) db.Funcs {
 				d := &lastCallTime{clock: clock, cfg: cfg, fire: fire}

@@ -396,7 +396,7 @@ func listedSpec() lt.Spec {
 		OnBurstRaised: lt.RaiseBringsNothing, WaitErrors: lt.WaitErrorsContext, LateCancel: lt.LateIgnored,
 	}
 	spec := choosyWaitsSpec(lt.PackageTime, tr, waitWhims{early: true, sets: true, allows: true, reserves: true}, "")
-	spec.Name = "counter with a list"
+	spec.Name = "list with reservations"
 	return spec
 }
 
