@@ -45,7 +45,7 @@ var notDrawn = []struct {
 		"X-ISO rate in float32: the newest fifty keys are kept",
 	}},
 	{"limits and bursts are not set where there are keys", []string{
-		"X-ISO a change is for the key that was asked last", "X-ISO a change is for the key that came first",
+		"X-ISO a change is for the key that was asked last",
 		"X-ISO a change is for the first sixteen keys",
 		"X-ISO a change forgets all keys but the first", "X-ISO a change empties all keys but the first",
 		"X-ISO a change does not concern new keys", "X-ISO a change is retroactive for all keys but the first",
@@ -125,9 +125,7 @@ var notDrawn = []struct {
 		"TH-NOSPON a timer that a flush overtakes emits all the same",
 	}},
 	{"callbacks of a throttle bring no events in an interval of 0", []string{
-		"TH-ZERO an interval of 0 lasts until a timer ends it",
 		"TH-ZERO an interval of 0 lasts until a timer ends it, and its callback must not bring events",
-		"TH-ZERO an interval of 0 is over when its timer says so",
 	}},
 	{"events do not come a little before the end of an interval, but for a nanosecond", []string{
 		"TH-SPACE the end of an interval is known to a thousandth of it",
@@ -136,7 +134,6 @@ var notDrawn = []struct {
 	{"readers do not go", []string{
 		"TH-CTX a send does not look at the context",
 		"TH-CTX an event that waits for the stream does not look at the context",
-		"TH-CTX a send does not look at the context, and its reader must not bring events",
 	}},
 	{"callbacks that must not call the debouncer take no time", []string{
 		"DB-OVERLAP a loop starts callbacks that it is to run",
@@ -151,7 +148,6 @@ var notDrawn = []struct {
 	}},
 	{"events are not put in a race with the end of an interval", []string{
 		"TH-PAY an event at the very end overtakes what is pending",
-		"TH-NOTDEB an event at the very end of a trailing interval begins another",
 		"TH-SPACE a timer that has expired emits all the same",
 		"TH-SPACE a timer that has expired takes what is new",
 		"TH-RESET a timer that has expired ends the interval after a reset",
@@ -166,7 +162,6 @@ var notDrawn = []struct {
 	{"intervals are whole milliseconds", []string{
 		"LB-SPACE no gap is shorter than a nanosecond",
 		"CT-TIME a timeout of a nanosecond is none",
-		"TH-SPACE an interval of a nanosecond is none",
 	}},
 	{"waits and intervals of centuries are not drawn", []string{
 		"LB-SPACE the end of an interval is a number of nanoseconds",
@@ -176,9 +171,6 @@ var notDrawn = []struct {
 	{"periods of a nanosecond, and deadlines a nanosecond apart, are not drawn", []string{
 		"CK-TICKARG a ticker of a nanosecond panics",
 		"CK-ORDER the heap takes a nanosecond for none",
-	}},
-	{"programs have few equal deadlines, as package time promises no order for them", []string{
-		"CK-SAME one deadline holds one function",
 	}},
 	{"items are not put in a race with their turn", []string{
 		"LB-SAMEINSTANT a timer that was armed again fires twice",
@@ -209,9 +201,7 @@ var notDrawn = []struct {
 	{"steps of the wall clock are not drawn", []string{"CK-WALL"}},
 	{"3000 schedules do not happen to show it", []string{
 		"X-LEAK stop does not stop the timer", "X-LEAK who is stopped leaves his timer armed",
-		"GC-EQUIV GCRA: the interval is cut to whole microseconds",
 		"GC-RETRY GCRA: retry is cut to whole nanoseconds",
-		"RL-PAST SlidingLog: what is too many drops events, and its instant is not the newest",
 		"CN-ANY a cancel sees four later reservations",
 		"W-ERR a cancelled wait returns an error of its own",
 		"RL-PAST a reservation in the past rewinds",
@@ -224,15 +214,12 @@ var notDrawn = []struct {
 		"CT-OVERREL a permit of a try gives its slots back twice",
 		"CT-FIFO who is gone before it comes turns the queue",
 		"CT-HEAD a lower limit rejects only the first of those who wait for more",
-		"CT-HEAD who gives up waiting for more than a lower limit wakes nobody",
 		"CT-WORK nobody runs while one waits for more than a lower limit",
 		"CT-RESIZE who is rejected by a lower limit does not hear of it",
-		"CT-RESIZE a limit that is raised from 0 wakes nobody",
 	}},
 	{"it takes a change of limit or burst among several claims, and cancels of them", []string{
 		"RL-ENV what two have lost together comes back twice",
 		"RL-ENV what comes back of one leaves the room of the next",
-		"RL-ENV what comes back of one leaves the room of the one before",
 		"RL-ENV a cancel brings what would have been lost",
 		"CN-UPPER a cancel brings what there was no room for",
 		"CN-UPPER the room at an instant is noted once",
@@ -252,7 +239,6 @@ var notDrawn = []struct {
 	{"bounds shorter than the wait are not drawn", []string{"DB-MAX a bound shorter than the wait is none"}},
 	{"programs have no fifteen functions", []string{
 		"CK-ORDER Stop among many drops the newest as well", "CK-ORDER what fills a gap in the heap cannot rise",
-		"CK-ORDER what fills the last gap but one in the heap stays there",
 		"CK-ORDER what is armed rises past a wrong place in the heap",
 		"CK-ORDER what fills a gap in the heap looks at a wrong place above it",
 		"CK-ORDER what fills a gap in the heap looks at a place too far below it",
@@ -276,7 +262,7 @@ var notDrawn = []struct {
 		"CT-TIE gives back one slot when it is cancelled as it gets them",
 	}},
 	{"waits of more than an hour are not drawn", []string{
-		"CK-FUNC the longest wait of a function overflows", "CK-FUNC a function overflows",
+		"CK-FUNC the longest wait of a function overflows",
 		"CK-TICKER a ticker overflows", "CK-STOP the deadline of a Reset overflows", "CK-TIMER a timer overflows",
 	}},
 	{"bounds of more than a second are not drawn", []string{
@@ -303,7 +289,6 @@ var notDrawn = []struct {
 		"DB-EXACT waits a microsecond at least",
 	}},
 	{"a stop or a wait's end an hour before a timer of months is not drawn", []string{
-		"X-LEAK stop leaves the timer of an edge armed",
 		"X-LEAK whoever has waited leaves the timer of the timeout armed",
 	}},
 	{"everything comes to rest between two requests", []string{
@@ -313,12 +298,10 @@ var notDrawn = []struct {
 	{"no wait and no edge are not drawn together", []string{"DB-NONE a wait of zero needs no edge"}},
 	{"a flush with an edge, and a stop with a bound, are seldom put in a race", []string{
 		"DB-FLUSH a flush of what is due leaves it pending",
-		"DB-STOP stop leaves to the timer what is due",
 	}},
 	{"it takes events while a callback runs, and a flush, or a bound that passes, before it ends", []string{
 		"DB-FLUSH flush while running fires nothing",
 		"DB-MAX a bound that passes while a callback runs is none",
-		"DB-MAX a bound that passes while a callback runs counts from its end",
 	}},
 	{"a cancel and an event are not put in a race together", []string{
 		"DB-QUIET a new burst is taken for the cancelled one",

@@ -16,7 +16,7 @@ import (
 func TestDraw(t *testing.T) {
 	synctestcompat.Require(t)
 	for _, name := range []string{
-		"zoo queue:  Injected", "zoo queue:  PackageTime", "zoo condition Injected", "zoo tokens Injected",
+		"zoo queue:  Injected", "zoo queue:  PackageTime", "zoo condition Injected", "zoo seats Injected",
 		"zoo gate Injected", "zoo strict queue Injected",
 	} {
 		t.Run(name, func(t *testing.T) {

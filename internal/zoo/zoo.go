@@ -43,6 +43,14 @@ type Design struct {
 	Spec conformance.Spec
 }
 
+// Named are designs under the names that name gives them.
+func Named[S conformance.Spec](specs []S, name func(S) string) (all []Design) {
+	for _, spec := range specs {
+		all = append(all, Design{Name: name(spec), Spec: spec})
+	}
+	return all
+}
+
 // LeaveForGood starts a goroutine that never ends.
 func LeaveForGood() { go forGood() }
 
@@ -89,6 +97,13 @@ func (l *losing) Now() time.Time {
 
 func (l *losing) Since(t time.Time) time.Duration { return l.Now().Sub(t) }
 func (l *losing) Until(t time.Time) time.Duration { return t.Sub(l.Now()) }
+
+// LockIf locks again what was unlocked, which only mistakes do.
+func LockIf(mu *sync.Mutex, yes bool) {
+	if yes {
+		mu.Lock()
+	}
+}
 
 // InTurn runs all of runs, whatever one of them panics with: the panic goes on when the
 // others are done.

@@ -16,12 +16,12 @@ func firstItem(busy bt.Busy) bt.Traits {
 }
 
 // lazy has one timer for good, which finds out when it expires whether a batch is old, and is armed again for the rest
-// if not. At Close it drops what is there, or leaves it until it is old, and says nothing to who comes later.
-func lazy(source bt.TimeSource, atClose bt.CloseFlush) bt.Spec {
+// if not. At Close it leaves what is there until it is old, and says nothing to who comes later.
+func lazy(source bt.TimeSource) bt.Spec {
 	tr := firstItem(bt.BusyOverlaps)
-	tr.CloseFlush = atClose
+	tr.CloseFlush = bt.CloseAtDeadline
 	return bt.Spec{
-		Name: "zoo lazy timer" + map[bool]string{true: ", old after Close"}[atClose == bt.CloseAtDeadline], Time: source, Traits: tr,
+		Name: "zoo lazy timer", Time: source, Traits: tr,
 		New: func(env bt.Env, cfg bt.Config, batch func([]int)) bt.Funcs {
 			var mu sync.Mutex
 			var items []int
@@ -73,10 +73,7 @@ func lazy(source bt.TimeSource, atClose bt.CloseFlush) bt.Spec {
 			end := func() {
 				mu.Lock()
 				defer mu.Unlock()
-				if closed = true; atClose == bt.CloseDrops {
-					items = nil
-					timer.Stop()
-				}
+				closed = true
 			}
 			return bt.Funcs{Add: add, Close: end}
 		},

@@ -96,18 +96,11 @@ func (b *timed) afterClose(v int) error {
 
 // add adds an item to the open batch.
 func (b *timed) add(v int) {
-	switch {
-	case b.is("the newest item goes first"):
+	if b.is("the newest item goes first") {
 		b.items = append([]int{v}, b.items...)
-	case b.is("an item that makes it full goes first") && len(b.items) == b.cfg.Size-1:
-		b.items = append([]int{v}, b.items...)
-	case b.is("the second item counts twice"):
-		if b.items = append(b.items, v); len(b.items) == 2 && b.cfg.Size > 2 {
-			b.items = append(b.items, v)
-		}
-	default:
-		b.items = append(b.items, v)
+		return
 	}
+	b.items = append(b.items, v)
 }
 
 // full reports whether the open batch is full.
@@ -124,8 +117,6 @@ func (b *timed) full() bool {
 		size = max(2, size)
 	case b.is("never full"):
 		return false
-	case b.is("a full batch waits for the next item") && size > 1:
-		return len(b.items) > size
 	}
 	return len(b.items) >= size
 }
@@ -244,7 +235,7 @@ func (b *timed) flush() {
 	b.mu.Lock()
 	empty := len(b.items) == 0
 	switch {
-	case b.is("flush does nothing"), b.is("flush keeps a single item") && len(b.items) == 1, b.closed:
+	case b.is("flush does nothing"), b.closed:
 		b.mu.Unlock()
 	case empty && b.is("flush of nothing hands over nothing"):
 		b.release(nil)

@@ -54,10 +54,7 @@ func Designs() []zoo.Design {
 	for _, s := range []ct.Spec{
 		spec("zoo clock that settles", ct.WaitsForAll, nil),
 		spec("zoo clock", ct.WaitsForFunctions, nil),
-		spec("zoo clock that waits for nothing", ct.WaitsForNothing, func(f *ct.Funcs) {
-			afterFunc := f.AfterFunc
-			f.AfterFunc = func(d time.Duration, fn func()) clockwork.Timer { return afterFunc(d, func() { go fn() }) }
-		}),
+		spec("zoo clock that waits for nothing", ct.WaitsForNothing, startsFunctions),
 		spec("zoo clock without Timer.Reset", ct.WaitsForAll, func(f *ct.Funcs) {
 			newTimer, afterFunc := f.NewTimer, f.AfterFunc
 			f.NewTimer = func(d time.Duration) clockwork.Timer { return noReset{newTimer(d)} }
@@ -107,11 +104,15 @@ func starting(s ct.Spec) ct.Spec {
 	s.Traits = ct.Traits{Waits: ct.WaitsForNothing}
 	s.New = func(env ct.Env) ct.Funcs {
 		f := made(env)
-		afterFunc := f.AfterFunc
-		f.AfterFunc = func(d time.Duration, fn func()) clockwork.Timer { return afterFunc(d, func() { go fn() }) }
+		startsFunctions(&f)
 		return f
 	}
 	return s
+}
+
+func startsFunctions(f *ct.Funcs) {
+	afterFunc := f.AfterFunc
+	f.AfterFunc = func(d time.Duration, fn func()) clockwork.Timer { return afterFunc(d, func() { go fn() }) }
 }
 
 // sleepless is a clock without Sleep.

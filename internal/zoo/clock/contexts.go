@@ -14,27 +14,15 @@ import (
 
 // contextMistakes are mistakes of contexts with deadlines.
 var contextMistakes = []mistake{
-	{"a context has no values", "CK-CTXTREE", func(f *ct.Funcs) {
-		withTimeout := f.WithTimeout
-		f.WithTimeout = func(parent context.Context, d time.Duration) (context.Context, context.CancelFunc) {
-			ctx, cancel := withTimeout(parent, d)
-			return valueless{ctx}, cancel
-		}
-	}},
-	{"Err wraps the error", "CK-CONTEXT", func(f *ct.Funcs) {
-		withTimeout := f.WithTimeout
-		f.WithTimeout = func(p context.Context, d time.Duration) (context.Context, context.CancelFunc) {
-			ctx, cancel := withTimeout(p, d)
-			return wrappingContext{ctx}, cancel
-		}
-	}},
-	{"a context ends when it is asked", "CK-CONTEXT", func(f *ct.Funcs) {
-		withTimeout := f.WithTimeout
-		f.WithTimeout = func(p context.Context, d time.Duration) (context.Context, context.CancelFunc) {
-			ctx, cancel := withTimeout(p, d)
-			return &lazyContext{Context: ctx, done: make(chan struct{})}, cancel
-		}
-	}},
+	{"a context has no values", "CK-CTXTREE", wrapContexts(func(ctx *context.Context, _ *context.CancelFunc) {
+		*ctx = valueless{*ctx}
+	})},
+	{"Err wraps the error", "CK-CONTEXT", wrapContexts(func(ctx *context.Context, _ *context.CancelFunc) {
+		*ctx = wrappingContext{*ctx}
+	})},
+	{"a context ends when it is asked", "CK-CONTEXT", wrapContexts(func(ctx *context.Context, _ *context.CancelFunc) {
+		*ctx = &lazyContext{Context: *ctx, done: make(chan struct{})}
+	})},
 	{"a context without time is ended later", "CK-CONTEXT", func(f *ct.Funcs) {
 		withTimeout := f.WithTimeout
 		f.WithTimeout = func(p context.Context, d time.Duration) (context.Context, context.CancelFunc) {
@@ -46,21 +34,16 @@ var contextMistakes = []mistake{
 			return expired{ownDeadline{ctx, f.Now().Add(d)}}, func() { cancel(nil) }
 		}
 	}},
-	{"cancel ends it on a goroutine", "CK-CONTEXT", func(f *ct.Funcs) {
-		withTimeout := f.WithTimeout
-		f.WithTimeout = func(p context.Context, d time.Duration) (context.Context, context.CancelFunc) {
-			ctx, cancel := withTimeout(p, d)
-			return ctx, func() { go cancel() }
-		}
-	}},
-	{"a cancel after the deadline changes Err", "CK-CONTEXT", func(f *ct.Funcs) {
-		withTimeout := f.WithTimeout
-		f.WithTimeout = func(p context.Context, d time.Duration) (context.Context, context.CancelFunc) {
-			ctx, cancel := withTimeout(p, d)
-			fickle := &fickleContext{Context: ctx}
-			return fickle, func() { fickle.cancelled.Store(true); cancel() }
-		}
-	}},
+	{"cancel ends it on a goroutine", "CK-CONTEXT", wrapContexts(func(_ *context.Context, cancel *context.CancelFunc) {
+		ends := *cancel
+		*cancel = func() { go ends() }
+	})},
+	{"a cancel after the deadline changes Err", "CK-CONTEXT", wrapContexts(func(
+		ctx *context.Context, cancel *context.CancelFunc,
+	) {
+		fickle, ends := &fickleContext{Context: *ctx}, *cancel
+		*ctx, *cancel = fickle, func() { fickle.cancelled.Store(true); ends() }
+	})},
 	{"a context within another is counted twice", "CK-ARMED", func(f *ct.Funcs) {
 		withTimeout := f.WithTimeout
 		f.WithTimeout = func(p context.Context, d time.Duration) (context.Context, context.CancelFunc) {
@@ -99,6 +82,18 @@ var contextMistakes = []mistake{
 			return ctx, cancel
 		}
 	}},
+}
+
+// wrapContexts changes each context, and what cancels it.
+func wrapContexts(mistake func(ctx *context.Context, cancel *context.CancelFunc)) func(f *ct.Funcs) {
+	return func(f *ct.Funcs) {
+		withTimeout := f.WithTimeout
+		f.WithTimeout = func(p context.Context, d time.Duration) (context.Context, context.CancelFunc) {
+			ctx, cancel := withTimeout(p, d)
+			mistake(&ctx, &cancel)
+			return ctx, cancel
+		}
+	}
 }
 
 // timed is a context that WithTimeout made.

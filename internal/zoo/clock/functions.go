@@ -42,23 +42,6 @@ var functionMistakes = []mistake{
 	{"a function's timer has a channel", "CK-CHAN", wrapFuncs(func(t *timerMutant) {
 		t.c = make(chan time.Time)
 	})},
-	{"one deadline holds one function", "CK-SAME", func(f *ct.Funcs) {
-		var mu sync.Mutex
-		taken := map[time.Time]bool{}
-		afterFunc := f.AfterFunc
-		f.AfterFunc = func(d time.Duration, fn func()) clockwork.Timer {
-			mu.Lock()
-			due := f.Now().Add(d)
-			lost := taken[due]
-			taken[due] = true
-			mu.Unlock()
-			t := afterFunc(d, fn)
-			if lost && d > 0 {
-				t.Stop()
-			}
-			return t
-		}
-	}},
 	{"Advance panics where two deadlines meet", "CK-SAME", func(f *ct.Funcs) {
 		var mu sync.Mutex
 		due := map[time.Time]int{}
@@ -112,7 +95,6 @@ var functionMistakes = []mistake{
 	}},
 	{"what fills a gap in the heap cannot rise", "CK-ORDER", heapedFunctions(2, "rise")},
 	{"what fills a gap in the heap cannot sink", "CK-ORDER", heapedFunctions(2, "sink")},
-	{"what fills the last gap but one in the heap stays there", "CK-ORDER", heapedFunctions(2, "stay")},
 	{"what is armed rises past a wrong place in the heap", "CK-ORDER", heapedFunctions(4, "parent")},
 	{"what fills a gap in the heap looks at a wrong place above it", "CK-ORDER", heapedFunctions(4, "gap")},
 	{"what fills a gap in the heap looks at a place too far below it", "CK-ORDER", heapedFunctions(4, "far")},
@@ -235,18 +217,11 @@ var functionMistakes = []mistake{
 		}
 		f.Armed = func() int { return armed() + int(running.Load()) }
 	}},
-	{"says that it waits for functions and does not", "CK-AWAIT", func(f *ct.Funcs) {
-		afterFunc := f.AfterFunc
-		f.AfterFunc = func(d time.Duration, fn func()) clockwork.Timer { return afterFunc(d, func() { go fn() }) }
-	}},
+	{"says that it waits for functions and does not", "CK-AWAIT", startsFunctions},
 	{"Now reads without the lock what Advance writes", "X-RACE", func(f *ct.Funcs) {
 		now, advance := f.Now(), f.Advance
 		f.Now = func() time.Time { return now }
 		f.Advance = func(d time.Duration) { now = now.Add(d); advance(d) }
-	}},
-	{"numbers its functions without a lock", "X-RACE", func(f *ct.Funcs) {
-		n, afterFunc := 0, f.AfterFunc
-		f.AfterFunc = func(d time.Duration, fn func()) clockwork.Timer { n++; return afterFunc(d, fn) }
 	}},
 	{"counts without a lock", "X-RACE", func(f *ct.Funcs) {
 		n := 0

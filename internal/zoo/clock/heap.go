@@ -110,7 +110,7 @@ func (t *heaped) disarm() bool {
 	t.swap(i, last)
 	t.all, t.i = t.all[:last], -1
 	switch {
-	case i == last, t.mutant == "stay" && i == last-1:
+	case i == last:
 	case i > 0 && t.before(i, t.above(i, "gap")):
 		if t.mutant != "rise" {
 			t.rise(i)

@@ -29,10 +29,6 @@ var longMistakes = []mistake{
 			return newTicker(d)
 		}
 	})},
-	{"a function overflows", "CK-FUNC", overflowing(func(f *ct.Funcs, fits fits) {
-		afterFunc := f.AfterFunc
-		f.AfterFunc = func(d time.Duration, fn func()) clockwork.Timer { return afterFunc(fits(d), fn) }
-	})},
 	{"a context overflows", "CK-CONTEXT", overflowing(func(f *ct.Funcs, fits fits) {
 		withTimeout := f.WithTimeout
 		f.WithTimeout = func(p context.Context, d time.Duration) (context.Context, context.CancelFunc) {

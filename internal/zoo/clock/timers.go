@@ -38,10 +38,6 @@ var timerMistakes = []mistake{
 		sleep := f.Sleep
 		f.Sleep = func(d time.Duration) { sleep(d - d%2) }
 	}},
-	{"Since counts from the start", "CK-NOW", func(f *ct.Funcs) {
-		start := f.Now()
-		f.Since = func(time.Time) time.Duration { return f.Now().Sub(start) }
-	}},
 	{"timer sends the time after its deadline", "CK-TIMER", func(f *ct.Funcs) {
 		f.NewTimer = func(d time.Duration) clockwork.Timer { return newRelay(f, d, 1, true) }
 	}},
@@ -86,15 +82,6 @@ var timerMistakes = []mistake{
 				return false
 			}
 			return t.Timer.Reset(d)
-		}
-	})},
-	{"a second Stop of a timer panics", "CK-STOP", wrapTimers(func(t *timerMutant) {
-		n := 0
-		t.stop = func() bool {
-			if n++; n > 1 {
-				panic("the timer is in no list")
-			}
-			return t.Timer.Stop()
 		}
 	})},
 	{"keeps a lock when a timer is reset", "CK-REENT", wrapTimers(func(t *timerMutant) {

@@ -1,8 +1,6 @@
 package concurrency
 
 import (
-	"sync"
-
 	ct "github.com/escapement-go/escapement/conformance/concurrencytest"
 )
 
@@ -13,32 +11,17 @@ const givesWhole = "gives back more than it took"
 // clamping is a semaphore of bytes, of which nobody gets more than there are.
 func clamping(mistake string, source ct.TimeSource) ct.Spec {
 	spec := conditionSpec(source)
-	spec.Name = "zoo clamping" + mistake
-	spec.New = func(_ ct.Env, cfg ct.Config) ct.Funcs {
-		var mu sync.Mutex
-		free := cfg.Limit
-		changed := sync.NewCond(&mu)
-		return ct.Funcs{
-			Lock: func(n int) {
-				n = min(n, cfg.Limit)
-				mu.Lock()
-				defer mu.Unlock()
-				for free < n {
-					changed.Wait()
-				}
-				free -= n
-			},
-			Release: func(n int) {
-				if mistake != givesWhole {
-					n = min(n, cfg.Limit)
-				}
-				mu.Lock()
-				defer mu.Unlock()
-				free += n
-				changed.Broadcast()
-			},
+	spec.Name, spec.Traits.Oversize = "zoo clamping"+mistake, ct.OversizeClamped
+	made := spec.New
+	spec.New = func(env ct.Env, cfg ct.Config) ct.Funcs {
+		f := made(env, cfg)
+		lock, release := f.Lock, f.Release
+		f.Lock = func(n int) { lock(min(n, cfg.Limit)) }
+		if mistake != givesWhole {
+			f.Release = func(n int) { release(min(n, cfg.Limit)) }
 		}
+		f.Resize = nil
+		return f
 	}
-	spec.Traits.Oversize = ct.OversizeClamped
 	return spec
 }

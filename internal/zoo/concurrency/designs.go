@@ -8,40 +8,47 @@ import (
 	ct "github.com/escapement-go/escapement/conformance/concurrencytest"
 )
 
-// channel is a buffered channel with a slot for each that runs.
+// slots is a buffered channel with a slot for each that runs.
+type slots chan struct{}
+
+func (s slots) wait(ctx context.Context) error {
+	select {
+	case s <- struct{}{}:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+func (s slots) try(int) bool {
+	select {
+	case s <- struct{}{}:
+		return true
+	default:
+		return false
+	}
+}
+
+func (s slots) release(int) {
+	select {
+	case <-s:
+	default:
+	}
+}
+
 func channel(source ct.TimeSource) ct.Spec {
 	return ct.Spec{
 		Name: "zoo channel",
 		Time: source,
 		New: func(_ ct.Env, cfg ct.Config) ct.Funcs {
-			slots := make(chan struct{}, cfg.Limit)
-			return ct.Funcs{
-				Acquire: func(ctx context.Context, _ int) error {
-					if err := ctx.Err(); err != nil {
-						return err
-					}
-					select {
-					case slots <- struct{}{}:
-						return nil
-					case <-ctx.Done():
-						return ctx.Err()
-					}
-				},
-				TryAcquire: func(int) bool {
-					select {
-					case slots <- struct{}{}:
-						return true
-					default:
-						return false
-					}
-				},
-				Release: func(int) {
-					select {
-					case <-slots:
-					default:
-					}
-				},
+			slots := make(slots, cfg.Limit)
+			acquire := func(ctx context.Context, _ int) error {
+				if err := ctx.Err(); err != nil {
+					return err
+				}
+				return slots.wait(ctx)
 			}
+			return ct.Funcs{Acquire: acquire, TryAcquire: slots.try, Release: slots.release}
 		},
 		Traits: ct.Traits{
 			Backlog: ct.BacklogUnbounded, Timeout: ct.TimeoutNone, Context: ct.ContextHonoured,
@@ -89,53 +96,6 @@ func conditionSpec(source ct.TimeSource) ct.Spec {
 		Traits: ct.Traits{
 			Backlog: ct.BacklogUnbounded, Timeout: ct.TimeoutNone, Fair: ct.FairNone,
 			Oversize: ct.OversizeBlocks, OverRelease: ct.OverReleaseUndefined, Hook: ct.HookNone,
-		},
-	}
-}
-
-// tokens is middleware with a channel of tokens for those who run and another for
-// all who are in there.
-func tokens(source ct.TimeSource) ct.Spec {
-	return ct.Spec{
-		Name: "zoo tokens",
-		Time: source,
-		New: func(env ct.Env, cfg ct.Config) ct.Funcs {
-			inside := make(chan struct{}, cfg.Limit+cfg.Backlog)
-			slots := make(chan struct{}, cfg.Limit)
-			return ct.Funcs{Do: func(ctx context.Context, run func()) error {
-				if err := ctx.Err(); err != nil {
-					return err
-				}
-				select {
-				case inside <- struct{}{}:
-					defer func() { <-inside }()
-				default:
-					cfg.OnReject()
-					return errFull
-				}
-				select {
-				case slots <- struct{}{}:
-				default:
-					timer := env.Clock.NewTimer(cfg.Timeout)
-					defer timer.Stop()
-					select {
-					case slots <- struct{}{}:
-					case <-ctx.Done():
-						return ctx.Err()
-					case <-timer.Chan():
-						cfg.OnReject()
-						return errTimeout
-					}
-				}
-				defer func() { <-slots }()
-				run()
-				return nil
-			}}
-		},
-		Traits: ct.Traits{
-			Backlog: ct.BacklogBounded, Timeout: ct.TimeoutBounded, Context: ct.ContextHonoured,
-			ContextError: ct.ErrorOfContext, SeatHeld: ct.SeatFreed, Fair: ct.FairFIFO,
-			OneAtATime: true, Hook: ct.HookOnce,
 		},
 	}
 }
@@ -193,38 +153,11 @@ func seats(source ct.TimeSource) ct.Spec {
 	}
 }
 
-// lastly is the queue with its looks in another order: it looks at the context of a request only when nothing else
-// rejects it.
+// looksLast is a choice: the context of a request is looked at only when nothing else rejects it.
+const looksLast = "looks at the context last"
+
 func lastly(source ct.TimeSource) ct.Spec {
-	spec := queueSpec("", source)
-	spec.Name = "zoo queue that looks at the context last"
-	spec.New = func(env ct.Env, cfg ct.Config) ct.Funcs {
-		q := newQueue(env, cfg, "")
-		rejected := func(weight int) error {
-			q.mu.Lock()
-			defer q.mu.Unlock()
-			waits := !q.fits(weight) || len(q.waiters) > 0
-			switch {
-			case weight > q.cfg.Limit:
-				return errTooBig
-			case waits && q.cfg.Backlog >= 0 && q.seats >= q.cfg.Backlog:
-				return errFull
-			case waits && q.cfg.Timeout == 0:
-				return errTimeout
-			}
-			return nil
-		}
-		return ct.Funcs{
-			Acquire: func(ctx context.Context, weight int) error {
-				if err := rejected(weight); err != nil {
-					return q.reject(err)
-				}
-				return q.acquire(ctx, weight)
-			},
-			TryAcquire: q.try, Release: q.release, Resize: q.resize,
-		}
-	}
-	return spec
+	return queueNamed("zoo queue that looks at the context last", looksLast, source)
 }
 
 // gate is a counter that lets in whom it can, and nobody waits. As middleware it
@@ -275,26 +208,11 @@ func gate(source ct.TimeSource, middleware bool) ct.Spec {
 func selecting(source ct.TimeSource) ct.Spec {
 	spec := channel(source)
 	spec.Name, spec.Traits.Context = "zoo select", ct.ContextEndsWait
-	made := spec.New
-	spec.New = func(env ct.Env, cfg ct.Config) ct.Funcs {
-		slots := make(chan struct{}, cfg.Limit)
-		f := made(env, cfg)
-		f.TryAcquire = nil
-		f.Acquire = func(ctx context.Context, _ int) error {
-			select {
-			case slots <- struct{}{}:
-				return nil
-			case <-ctx.Done():
-				return ctx.Err()
-			}
+	spec.New = func(_ ct.Env, cfg ct.Config) ct.Funcs {
+		slots := make(slots, cfg.Limit)
+		return ct.Funcs{
+			Acquire: func(ctx context.Context, _ int) error { return slots.wait(ctx) }, Release: slots.release,
 		}
-		f.Release = func(int) {
-			select {
-			case <-slots:
-			default:
-			}
-		}
-		return f
 	}
 	return spec
 }
@@ -314,7 +232,6 @@ const (
 	setsAside        = "who waits for more than a lower limit lets others pass"
 	runsHeavyAlone   = "who waits for more than a lower limit runs when nothing else does"
 	stopsForHeavy    = "nobody runs while one waits for more than a lower limit"
-	leavesUnseen     = "who gives up waiting for more than a lower limit wakes nobody"
 	rejectsHeavy     = "a lower limit rejects who waits for more"
 	rejectsFirst     = "a lower limit rejects only the first of those who wait for more"
 	rejectsHeavyOnly = "who is rejected by a lower limit leaves nobody to be woken"
@@ -371,58 +288,4 @@ func light(source ct.TimeSource) ct.Spec {
 	spec := queueSpec(lightestFirst, source)
 	spec.Name, spec.Traits.Fair = "zoo lightest first", ct.FairNone
 	return spec
-}
-
-// signal is a number that is exchanged atomically, and a channel that each
-// release closes for all who wait. mutant is "", or that who waits takes the channel
-// after its look at the number.
-func signal(mutant string, source ct.TimeSource) ct.Spec {
-	return ct.Spec{
-		Name: "zoo signal: " + mutant,
-		Time: source,
-		New: func(_ ct.Env, cfg ct.Config) ct.Funcs {
-			var used atomic.Int64
-			var signal atomic.Pointer[chan struct{}]
-			renew := func() *chan struct{} {
-				next := make(chan struct{})
-				return signal.Swap(&next)
-			}
-			renew()
-			return ct.Funcs{
-				Acquire: func(ctx context.Context, weight int) error {
-					for {
-						if err := ctx.Err(); err != nil {
-							return err
-						}
-						freed := signal.Load()
-						n := used.Load()
-						if int64(weight) <= int64(cfg.Limit)-n {
-							if used.CompareAndSwap(n, n+int64(weight)) {
-								return nil
-							}
-							continue
-						}
-						done := ctx.Done()
-						if mutant != "" {
-							freed = signal.Load()
-						}
-						select {
-						case <-*freed:
-						case <-done:
-							return ctx.Err()
-						}
-					}
-				},
-				Release: func(weight int) {
-					used.Add(-int64(weight))
-					close(*renew())
-				},
-			}
-		},
-		Traits: ct.Traits{
-			Backlog: ct.BacklogUnbounded, Timeout: ct.TimeoutNone, Context: ct.ContextHonoured,
-			ContextError: ct.ErrorOfContext, Fair: ct.FairNone,
-			Oversize: ct.OversizeBlocks, OverRelease: ct.OverReleaseUndefined, Hook: ct.HookNone,
-		},
-	}
 }

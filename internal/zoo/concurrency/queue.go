@@ -123,11 +123,12 @@ func (q *queue) turn() {
 }
 
 func (q *queue) acquire(ctx context.Context, weight int) error {
-	if err := ctx.Err(); err != nil && !q.is("looks at the context only while it waits") {
+	gone := ctx.Err() != nil && !q.is("looks at the context only while it waits")
+	if gone && !q.is(looksLast) {
 		if q.is("who is gone before it comes turns the queue") {
 			q.turn()
 		}
-		return err
+		return ctx.Err()
 	}
 	q.mu.Lock()
 	q.n++
@@ -152,6 +153,10 @@ func (q *queue) acquire(ctx context.Context, weight int) error {
 		return q.reject(errTooBig)
 	}
 	if q.fits(weight) && (len(q.waiters) == 0 || q.is("a light request overtakes") || q.is(lightestFirst)) {
+		if gone {
+			q.mu.Unlock()
+			return ctx.Err()
+		}
 		if q.is("checks without the lock") {
 			q.mu.Unlock()
 			runtime.Gosched()
@@ -178,6 +183,10 @@ func (q *queue) acquire(ctx context.Context, weight int) error {
 		}
 		q.mu.Unlock()
 		return q.reject(errFull)
+	}
+	if gone {
+		q.mu.Unlock()
+		return ctx.Err()
 	}
 	q.seats++
 	w := &waiter{weight: weight, ready: make(chan struct{})}
@@ -258,7 +267,10 @@ func (q *queue) wait(ctx context.Context, w *waiter) error {
 			q.used -= w.weight
 			q.wake()
 		} else {
-			q.leave(w, "a cancelled request keeps its place", "a cancelled request stays in the queue")
+			q.leave(w, "a cancelled request stays in the queue")
+			if q.is("a cancelled request keeps its place") {
+				q.seats++
+			}
 		}
 		switch {
 		case q.is("a deadline is called a cancellation"):
@@ -279,7 +291,7 @@ func (q *queue) wait(ctx context.Context, w *waiter) error {
 			}
 			return nil
 		}
-		q.leave(w, "a request that timed out keeps its place", "a request that timed out stays in the queue")
+		q.leave(w, "a request that timed out stays in the queue")
 		if q.is("calls the hook under the lock at a timeout") {
 			defer q.mu.Unlock()
 			return q.reject(errTimeout)
@@ -293,14 +305,12 @@ func (q *queue) wait(ctx context.Context, w *waiter) error {
 }
 
 // leave takes w out of the queue. mu is held.
-func (q *queue) leave(w *waiter, keepsPlace, stays string) {
+func (q *queue) leave(w *waiter, stays string) {
 	if !q.is(stays) {
 		q.waiters = slices.DeleteFunc(q.waiters, func(o *waiter) bool { return o == w })
-	}
-	if !q.is(keepsPlace) && !q.is(stays) {
 		q.seats--
 	}
-	if !q.is("nobody looks again when the first gives up") && !(q.is(leavesUnseen) && w.weight > q.cfg.Limit) {
+	if !q.is("nobody looks again when the first gives up") {
 		q.wake()
 	}
 }
@@ -361,7 +371,6 @@ func (q *queue) do(ctx context.Context, run func()) error {
 // Mistakes with limits of 0 and less.
 const (
 	zeroIsNone     = "a limit that is set to 0 is none"
-	raisedFromZero = "a limit that is raised from 0 wakes nobody"
 	keepsLockBelow = "a limit below 0 is refused, and a lock kept"
 )
 
@@ -389,7 +398,7 @@ func (q *queue) resize(limit int) {
 			close(w.ready)
 		}
 	}
-	wakes := !q.is("a higher limit wakes nobody") && !(q.is(raisedFromZero) && more == limit)
+	wakes := !q.is("a higher limit wakes nobody")
 	if slices.ContainsFunc([]string{
 		rejectsHeavy, rejectsFirst, rejectsHeavyOnly, rejectsSilently, rejectsUnheard, cancelsRejected, expiresRejected,
 	}, q.is) {

@@ -2,9 +2,7 @@ package debouncer
 
 import (
 	"container/heap"
-	"context"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/jonboulle/clockwork"
@@ -14,7 +12,7 @@ import (
 )
 
 // agendas are designs in which something other than one timer remembers the deadlines: a
-// heap for all keys, the closures of timers that are never stopped, a chain of contexts.
+// heap for all keys, a chain of contexts.
 func agendas() []zoo.Design {
 	type traits = debouncertest.Traits
 	return []zoo.Design{
@@ -36,27 +34,14 @@ func agendas() []zoo.Design {
 				ClockBack: debouncertest.BackStands,
 			},
 		}},
-		{Name: "each event has a timer, of which the newest counts", Spec: debouncertest.Spec{
-			Name: "numbered", Time: debouncertest.PackageTime,
-			New: func(_ debouncertest.Env, cfg debouncertest.Config, fire func(int)) debouncertest.Funcs {
-				n := &numbered{wait: cfg.Wait, fire: fire}
-				return debouncertest.Funcs{Call: n.call, Cancel: n.cancel}
-			},
-			Traits: traits{
-				Edges: []debouncertest.Edges{debouncertest.Trailing}, Payload: debouncertest.LastPayload,
-				Tie: debouncertest.ResetFirst, StaleFire: debouncertest.StaleForbidden,
-				CancelBarrier: debouncertest.NoBarrier, AfterCancel: debouncertest.CancelReusable,
-				ZeroWait: debouncertest.ZeroSync, Overlap: debouncertest.Parallel,
-			},
-		}},
 		{Name: "each event cancels the context of the one before it", Spec: debouncertest.Spec{
 			Name: "superseded", Time: debouncertest.PackageTime,
-			New: func(_ debouncertest.Env, cfg debouncertest.Config, fire func(int)) debouncertest.Funcs {
+			New: func(env debouncertest.Env, cfg debouncertest.Config, fire func(int)) debouncertest.Funcs {
 				if cfg.Wait <= 0 {
 					panic("wait must be > 0")
 				}
-				s := &superseded{wait: cfg.Wait, fire: fire, undo: func() {}}
-				return debouncertest.Funcs{Call: s.call, Cancel: s.cancel, Stop: s.stop}
+				d := &contexts{clock: env.Clock, wait: cfg.Wait, fire: fire, blind: true}
+				return debouncertest.Funcs{Call: d.call, Cancel: d.drop, Stop: d.stop}
 			},
 			Traits: traits{
 				Edges: []debouncertest.Edges{debouncertest.Trailing}, Payload: debouncertest.LastPayload,
@@ -222,75 +207,4 @@ func (d *dues) Pop() any {
 	last := all[len(all)-1]
 	*d = all[:len(all)-1]
 	return last
-}
-
-// numbered takes no lock and stops no timer.
-type numbered struct {
-	wait   time.Duration
-	fire   func(int)
-	newest atomic.Int64
-}
-
-func (n *numbered) call(v int) {
-	if n.wait <= 0 {
-		n.fire(v)
-		return
-	}
-	mine := n.newest.Add(1)
-	time.AfterFunc(n.wait, func() {
-		if n.newest.CompareAndSwap(mine, mine+1) {
-			n.fire(v)
-		}
-	})
-}
-
-func (n *numbered) cancel() { n.newest.Add(1) }
-
-// superseded has a goroutine for each event that may still fire.
-type superseded struct {
-	wait    time.Duration
-	fire    func(int)
-	running sync.WaitGroup
-
-	mu      sync.Mutex
-	undo    context.CancelFunc
-	stopped bool
-}
-
-func (s *superseded) call(v int) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.stopped {
-		return
-	}
-	s.undo()
-	ctx, undo := context.WithCancel(context.Background())
-	s.undo = undo
-	timer := time.NewTimer(s.wait)
-	s.running.Add(1)
-	go func() {
-		defer s.running.Done()
-		defer undo()
-		select {
-		case <-ctx.Done():
-			timer.Stop()
-		case <-timer.C:
-			s.fire(v)
-		}
-	}()
-}
-
-func (s *superseded) cancel() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.undo()
-}
-
-// stop waits until no callback runs, so that none may call it.
-func (s *superseded) stop() {
-	s.mu.Lock()
-	s.stopped = true
-	s.undo()
-	s.mu.Unlock()
-	s.running.Wait()
 }

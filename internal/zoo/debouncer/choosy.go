@@ -8,6 +8,8 @@ import (
 
 	"github.com/escapement-go/escapement/conformance"
 	db "github.com/escapement-go/escapement/conformance/debouncertest"
+	"github.com/escapement-go/escapement/internal/goroutine"
+	"github.com/escapement-go/escapement/internal/zoo"
 )
 
 // choosy is a debouncer under one lock. Callbacks run without it: what is to
@@ -25,6 +27,7 @@ type choosy struct {
 	queue   [][]int  // decided, before a callback that runs ends; if serial
 	inbox   []func() // what a receiver finds when its callback has ended
 	running bool     // if serial
+	worker  uint64   // the goroutine that runs callbacks, if serial
 	flying  int      // decided callbacks that have not ended
 	ended   bool     // by Stop, Close or a final Cancel
 	stopped bool     // nothing starts any more
@@ -45,14 +48,6 @@ type choosy struct {
 	keys map[int]*choosy
 }
 
-// inTurn runs what was started, all of it, whatever a callback does.
-func inTurn(runs []func()) {
-	if len(runs) > 0 {
-		defer inTurn(runs[1:])
-		runs[0]()
-	}
-}
-
 // Operations that no step names.
 const (
 	reports conformance.Op = "cancel reports"
@@ -70,6 +65,7 @@ type ways struct {
 	queues                  bool // what is due behind a callback is decided then
 	tooLate                 bool // a timer that has expired is not taken back
 	keepsQueue              bool // Cancel leaves what is decided
+	dropsAll                bool // a Cancel that waits for a callback drops what has come meanwhile
 	leadsLate               bool // an event at the very end of a burst does not lead
 	leadsAlone              bool // no event leads while a callback runs
 	flushEnds               bool // a flush ends the burst
@@ -97,7 +93,7 @@ func (d *choosy) do(f func()) {
 	runs := d.runs
 	d.runs = nil
 	d.mu.Unlock()
-	inTurn(runs)
+	zoo.InTurn(runs)
 }
 
 func (d *choosy) serial() bool { return d.traits.Overlap != db.Parallel }
@@ -150,6 +146,7 @@ func (d *choosy) barred() bool {
 func (d *choosy) work() {
 	defer func() { // whatever the callback does
 		d.mu.Lock()
+		d.worker = 0
 		d.next()
 		d.running = len(d.queue) > 0
 		again := d.running
@@ -165,6 +162,7 @@ func (d *choosy) work() {
 	}
 	values := d.queue[0]
 	d.queue = d.queue[1:]
+	d.worker = goroutine.ID()
 	d.mu.Unlock()
 	d.callback(values)
 }
@@ -340,14 +338,19 @@ func (d *choosy) arm(now time.Time, in time.Duration) {
 	if d.batch != nil {
 		d.batch.dead = true
 	}
-	b, values := &choosyBatch{}, d.pending
+	b, values, bounded := &choosyBatch{}, d.pending, now.Add(in).Before(d.last.Add(d.cfg.Wait))
 	d.batch, d.due = b, now.Add(in)
 	d.timer = d.clock.AfterFunc(in, func() {
 		d.do(func() {
-			switch {
+			switch now := d.clock.Now(); {
 			case b.dead:
 			case d.batch != b:
 				d.start(values, d.ways.timersApart)
+			case d.running && !bounded && d.is(pauseAnew):
+				d.arm(now, d.cfg.Wait)
+			case d.running && bounded && d.is(boundIsNone):
+				d.bounded, d.from = true, now
+				d.arm(now, d.last.Add(d.cfg.Wait).Sub(now))
 			case d.running && !d.ways.queues:
 				d.expired = true
 			default:
@@ -364,19 +367,27 @@ func (d *choosy) cancel() (dropped bool) {
 		if d.timer != nil && d.batch != nil && late && !d.timer.Stop() {
 			d.batch, dropped = nil, false // it is too late
 		}
-		d.drop()
-		d.inbox = nil
-		if !d.ways.keepsQueue || d.traits.CancelBarrier == db.FinishBarrier {
-			d.flying -= len(d.queue)
-			d.queue = nil
-		}
+		d.dropAll()
 		d.open = d.open && d.traits.AfterCancel == db.CancelKeepsBurst
 		d.ended = d.ended || d.traits.AfterCancel == db.CancelFinal
-		for d.traits.CancelBarrier == db.FinishBarrier && d.flying > 0 {
+		for d.traits.CancelBarrier == db.FinishBarrier && d.flying > 0 && d.worker != goroutine.ID() {
 			d.idle.Wait()
+			if d.ways.dropsAll {
+				d.dropAll()
+			}
 		}
 	})
 	return dropped
+}
+
+// dropAll takes what is pending, and what is decided if that is not kept.
+func (d *choosy) dropAll() {
+	d.drop()
+	d.inbox = nil
+	if !d.ways.keepsQueue || d.traits.CancelBarrier == db.FinishBarrier {
+		d.flying -= len(d.queue)
+		d.queue = nil
+	}
 }
 
 func (d *choosy) flush() {

@@ -25,7 +25,7 @@ func Mutants() []zoo.Mutant {
 	}
 	add("", trailingSpec, trailingMutants)
 	add("", edgesSpec, edgeMutants)
-	add("", lineSpec, lineMutants)
+	add("", serialSpec, serialMutants)
 	add("a bound on call: ", onCallSpec, onCallMutants)
 	add("", batchSpec, batchMutants)
 	add("a table of keys: ", tableSpec, tableMutants)
@@ -45,14 +45,6 @@ func Mutants() []zoo.Mutant {
 			d := newLoop(env.Clock, cfg.Wait, fire, 64, true)
 			d.blind = true
 			return db.Funcs{Call: d.call, Cancel: func() { d.ask(d.cancels) }, Stop: d.stop}
-		},
-	}))
-	all = append(all, mutant("a query overtakes the events in a queue", "X-ROW", db.Spec{
-		Name: "zoo loop", Time: db.Injected, Traits: behind,
-		New: func(env db.Env, cfg db.Config, fire func(int)) db.Funcs {
-			d := newLoop(env.Clock, cfg.Wait, fire, 64, true)
-			d.blind = true
-			return db.Funcs{Call: d.call, Pending: func() bool { return d.ask(d.asks) }, Stop: d.stop}
 		},
 	}))
 	all = append(all, mutant("a call takes back what was cancelled", "DB-CANCEL", flagged()))
@@ -97,6 +89,22 @@ func Mutants() []zoo.Mutant {
 
 // flushesNothing is a mistake of a choosy debouncer.
 const flushesNothing = "a flush that comes while its receiver runs the callback is none"
+
+// serialMutants are others, which show behind a callback.
+var serialMutants = []mistake{{pauseAnew, "DB-BOTHN"}, {boundIsNone, "DB-MAX"}}
+
+const (
+	pauseAnew   = "a pause that ends while a callback runs begins anew"
+	boundIsNone = "a bound that passes while a callback runs is none"
+)
+
+// serialSpec is a choosy debouncer with every edge and a bound, and one of these.
+func serialSpec(mutant string, source db.TimeSource) db.Spec {
+	tr := Plain()
+	tr.Edges, tr.ClockBack, tr.CloseFlush = append(tr.Edges, db.NoEdges), db.BackStands, 0
+	has := map[conformance.Op]bool{verb.Cancel: true, verb.Flush: true, verb.Pending: true, verb.Stop: true}
+	return choosySpec(source, tr, ways{queues: true, mutant: mutant}, has)
+}
 
 // boundOutlives is another.
 const boundOutlives = "a bound that counts from the first event outlives its fire"
@@ -183,7 +191,7 @@ func onPackageTime() []zoo.Mutant {
 // back, or catch a panic on a timer's goroutine; the watchdog waits as on the injected clock;
 // and two locks show in a tie.
 func injectedOnly(m mistake) bool {
-	return m.name == "timer left armed" || m.name == "stop leaves the timer armed" ||
+	return m.name == "stop leaves the timer armed" ||
 		slices.Contains([]string{"DB-TIE", "X-REENT", "X-BACK", "X-CLOCK1", "X-PANIC", "X-CONC"}, m.rule)
 }
 
@@ -211,16 +219,12 @@ func Designs() []zoo.Design {
 	for _, spec := range Queued() {
 		add(spec)
 	}
-	return slices.Concat(all, agendas(), lined())
+	return append(all, agendas()...)
 }
 
 // Chosen are n correct debouncers that choose all that may be chosen, drawn from a constant.
 func Chosen(n int) []zoo.Design {
-	var all []zoo.Design
-	for _, spec := range chosen(n) {
-		all = append(all, zoo.Design{Name: spec.Name, Spec: spec})
-	}
-	return all
+	return zoo.Named(chosen(n), func(s db.Spec) string { return s.Name })
 }
 
 // Plain are the choices of a debouncer that can do all that one can.
@@ -239,10 +243,4 @@ func Choosing(tr db.Traits) db.Spec {
 	all := map[conformance.Op]bool{verb.Cancel: true, verb.Flush: true, verb.Pending: true,
 		verb.Stop: true, verb.Close: true}
 	return choosySpec(db.Injected, tr, ways{}, all)
-}
-
-// TooLate is Choosing for a debouncer that takes back no timer that has expired.
-func TooLate(tr db.Traits) db.Spec {
-	tr.Overlap = db.Parallel
-	return choosySpec(db.Injected, tr, ways{tooLate: true}, map[conformance.Op]bool{verb.Stop: true})
 }

@@ -6,7 +6,9 @@ import (
 
 	"github.com/jonboulle/clockwork"
 
+	"github.com/escapement-go/escapement/conformance"
 	db "github.com/escapement-go/escapement/conformance/debouncertest"
+	"github.com/escapement-go/escapement/internal/verb"
 )
 
 // trailingTraits are those of a plain trailing debouncer whose callbacks run on
@@ -38,11 +40,25 @@ func designs(source db.TimeSource) []design {
 			New: func(env db.Env, cfg db.Config, fire func(int)) db.Funcs { return build(env.Clock, cfg, fire) }}
 	}
 	serialLoop := plain(func(d *db.Traits) { d.Overlap, d.Reentrancy = db.Serial, db.ReentrancyForbidden })
-	reset := func(d *db.Traits) { d.Tie = db.ResetFirst }
 	lodash := db.Lodash()
 	lodash.ClockBack = db.BackStands
 	all := []db.Edges{db.Trailing, db.Leading, db.LeadingAndTrailing}
-	out := []design{
+	looped := func(traits db.Traits, buffer int, apart bool) db.Spec {
+		return spec(traits, func(clock clockwork.Clock, cfg db.Config, fire func(int)) db.Funcs {
+			d := newLoop(clock, cfg.Wait, fire, buffer, apart)
+			return db.Funcs{Call: d.call, CancelReports: func() bool { return d.ask(d.cancels) },
+				Pending: func() bool { return d.ask(d.asks) }, Stop: d.stop}
+		})
+	}
+	stale := plain(func(d *db.Traits) { d.StaleFire = db.StaleAllowed })
+	choosing := func(traits db.Traits, ways ways, ops ...conformance.Op) db.Spec {
+		has := map[conformance.Op]bool{}
+		for _, op := range ops {
+			has[op] = true
+		}
+		return choosySpec(source, traits, ways, has)
+	}
+	return []design{
 		{"a timer for each call", spec(plain(func(d *db.Traits) {
 			d.Tie, d.CancelBarrier = db.ResetFirst, db.CommitBarrier
 		}),
@@ -59,33 +75,9 @@ func designs(source db.TimeSource) []design {
 				d := &perCallTimer{clock: clock, wait: cfg.Wait, fire: oneByOne(fire)}
 				return db.Funcs{Call: d.call, CancelReports: d.cancel, Pending: d.isPending}
 			})},
-		{"a timer that looks again", spec(plain(reset),
-			func(clock clockwork.Clock, cfg db.Config, fire func(int)) db.Funcs {
-				d := &lazyTimer{clock: clock, wait: cfg.Wait, fire: fire}
-				return db.Funcs{Call: d.call, Cancel: d.cancel}
-			})},
-		{"a loop that runs callbacks", spec(serialLoop,
-			func(clock clockwork.Clock, cfg db.Config, fire func(int)) db.Funcs {
-				d := newLoop(clock, cfg.Wait, fire, 0, false)
-				return db.Funcs{Call: d.call, CancelReports: func() bool { return d.ask(d.cancels) },
-					Pending: func() bool { return d.ask(d.asks) }, Stop: d.stop}
-			})},
-		{"a loop that starts callbacks", spec(plain(func(d *db.Traits) {
-			d.StaleFire = db.StaleAllowed
-		}),
-			func(clock clockwork.Clock, cfg db.Config, fire func(int)) db.Funcs {
-				d := newLoop(clock, cfg.Wait, fire, 0, true)
-				return db.Funcs{Call: d.call, CancelReports: func() bool { return d.ask(d.cancels) },
-					Pending: func() bool { return d.ask(d.asks) }, Stop: d.stop}
-			})},
-		{"a loop behind a queue", spec(plain(func(d *db.Traits) {
-			d.StaleFire = db.StaleAllowed
-		}),
-			func(clock clockwork.Clock, cfg db.Config, fire func(int)) db.Funcs {
-				d := newLoop(clock, cfg.Wait, fire, 64, true)
-				return db.Funcs{Call: d.call, CancelReports: func() bool { return d.ask(d.cancels) },
-					Pending: func() bool { return d.ask(d.asks) }, Stop: d.stop}
-			})},
+		{"a loop that runs callbacks", looped(serialLoop, 0, false)},
+		{"a loop that starts callbacks", looped(stale, 0, true)},
+		{"a loop behind a queue", looped(stale, 64, true)},
 		{"a loop that is told to end", spec(plain(func(d *db.Traits) {
 			d.StaleFire, d.StopBarrier = db.StaleAllowed, db.NoBarrier
 		}),
@@ -101,13 +93,9 @@ func designs(source db.TimeSource) []design {
 				d := newLoop(clock, cfg.Wait, fire, 64, false)
 				return db.Funcs{Call: d.call, Stop: sync.OnceFunc(func() { close(d.done) })}
 			})},
-		{"a receiver that is handed what fires", spec(plain(func(d *db.Traits) {
+		{"a receiver that is handed what fires", choosing(plain(func(d *db.Traits) {
 			d.StaleFire, d.Overlap, d.StopBarrier = db.StaleAllowed, db.Serial, db.NoBarrier
-		}),
-			func(clock clockwork.Clock, cfg db.Config, fire func(int)) db.Funcs {
-				d := newHanding(clock, cfg.Wait, fire)
-				return db.Funcs{Call: d.call, Stop: d.stop}
-			})},
+		}), ways{timersApart: true, callsApart: true, queues: true}, verb.Stop)},
 		{"a goroutine and a context for each call", spec(trailingTraits,
 			func(clock clockwork.Clock, cfg db.Config, fire func(int)) db.Funcs {
 				d := &contexts{clock: clock, wait: cfg.Wait, fire: fire}
@@ -121,54 +109,9 @@ func designs(source db.TimeSource) []design {
 				return db.Funcs{Call: d.call, CancelReports: d.cancel, Flush: d.flush,
 					Pending: d.isPending, Stop: d.stop}
 			})},
-		{"a sleeper for each burst", spec(plain(reset),
-			func(clock clockwork.Clock, cfg db.Config, fire func(int)) db.Funcs {
-				d := &sleeper{clock: clock, wait: cfg.Wait, fire: fire}
-				return db.Funcs{Call: d.call, Cancel: d.cancel}
-			})},
-		{"a timer that nobody takes back", spec(plain(func(d *db.Traits) {
-			d.StaleFire, d.AfterCancel, d.Payload = db.StaleAllowed, db.CancelFinal, db.NoPayload
-		}),
-			func(clock clockwork.Clock, cfg db.Config, fire func(int)) db.Funcs {
-				d := &tooLate{clock: clock, wait: cfg.Wait, fire: func(int) { fire(0) }}
-				return db.Funcs{Call: d.call, Cancel: d.cancel}
-			})},
-		{"callers fire what is overdue", spec(plain(func(d *db.Traits) {
-			d.Tie, d.Payload, d.StopPending = db.FireFirst, db.FirstPayload, db.StopFlushes
-			d.Overlap, d.Reentrancy = db.Serial, db.ReentrancyForbidden
-		}),
-			func(clock clockwork.Clock, cfg db.Config, fire func(int)) db.Funcs {
-				d := &lateCaller{clock: clock, wait: cfg.Wait, fire: fire}
-				return db.Funcs{Call: d.call, Stop: d.stop}
-			})},
-		{"cancel waits for the callback", spec(plain(func(d *db.Traits) {
-			d.Tie, d.CancelBarrier = db.ResetFirst, db.FinishBarrier
-			d.ZeroWait, d.Reentrancy = db.ZeroRefused, db.ReentrancyForbidden
-		}),
-			func(clock clockwork.Clock, cfg db.Config, fire func(int)) db.Funcs {
-				if cfg.Wait <= 0 {
-					panic("wait must be > 0")
-				}
-				d := newBarred(clock, cfg.Wait, fire)
-				return db.Funcs{Call: d.call, Cancel: d.cancel}
-			})},
-		{"two timers", spec(plain(func(d *db.Traits) {
-			d.MaxWait = db.MaxWaitFromFirst
-		}),
-			func(clock clockwork.Clock, cfg db.Config, fire func(int)) db.Funcs {
-				d := &twoTimers{clock: clock, cfg: cfg, fire: fire}
-				return db.Funcs{Call: d.call, Cancel: d.cancel, Flush: d.flush}
-			})},
-		{"two timers that refuse what is short", spec(plain(func(d *db.Traits) {
+		{"two timers that refuse what is short", refusing(choosing(plain(func(d *db.Traits) {
 			d.MaxWait, d.ZeroWait = db.MaxWaitFromFirst, db.ZeroRefused
-		}),
-			func(clock clockwork.Clock, cfg db.Config, fire func(int)) db.Funcs {
-				if cfg.Wait < time.Millisecond || cfg.MaxWait > 0 && cfg.MaxWait < cfg.Wait {
-					panic("wait must be >= 1ms, and the bound not shorter")
-				}
-				d := &twoTimers{clock: clock, cfg: cfg, fire: fire}
-				return db.Funcs{Call: d.call, Cancel: d.cancel, Flush: d.flush}
-			})},
+		}), ways{}, verb.Cancel, verb.Flush))},
 		{"times of the last call and fire", spec(lodash,
 			func(clock clockwork.Clock, cfg db.Config, fire func(int)) db.Funcs {
 				d := &lastCallTime{clock: clock, cfg: cfg, fire: fire}
@@ -184,27 +127,30 @@ func designs(source db.TimeSource) []design {
 				quiet := func(gap time.Duration) bool { return gap > cfg.Wait }
 				return db.Funcs{Call: stampOnly(clock, cfg.Wait, fire, quiet)}
 			})},
+		{"a timer that nobody takes back", choosing(plain(func(d *db.Traits) {
+			d.StaleFire, d.AfterCancel, d.Payload = db.StaleAllowed, db.CancelFinal, db.NoPayload
+		}), ways{tooLate: true}, verb.Cancel)},
+		{"callers fire what is overdue", choosing(plain(func(d *db.Traits) {
+			d.Tie, d.Payload, d.StopPending = db.FireFirst, db.FirstPayload, db.StopFlushes
+			d.Overlap, d.Reentrancy = db.Serial, db.ReentrancyForbidden
+		}), ways{}, verb.Stop)},
+		{"cancel waits for the callback", choosing(plain(func(d *db.Traits) {
+			d.Tie, d.CancelBarrier = db.ResetFirst, db.FinishBarrier
+			d.ZeroWait, d.Reentrancy = db.ZeroRefused, db.ReentrancyForbidden
+		}), ways{}, verb.Cancel)},
+		{"a state machine, twice", choosing(plain(func(d *db.Traits) { d.Edges, d.BothSingle = all, db.BothTwice }),
+			ways{}, verb.Cancel)},
 	}
-	for _, twice := range []bool{false, true} {
-		single := map[bool]db.BothSingle{false: db.BothOnce, true: db.BothTwice}[twice]
-		out = append(out, design{"a state machine, " + map[bool]string{false: "once", true: "twice"}[twice],
-			spec(plain(func(d *db.Traits) {
-				d.Edges, d.BothSingle = all, single
-			}),
-				func(clock clockwork.Clock, cfg db.Config, fire func(int)) db.Funcs {
-					d := &timerState{clock: clock, cfg: cfg, fire: fire, twice: twice}
-					return db.Funcs{Call: d.call, Cancel: d.cancel}
-				})})
+}
+
+// refusing is a debouncer whose constructor takes no short wait, and no bound that is shorter than the wait.
+func refusing(spec db.Spec) db.Spec {
+	made := spec.New
+	spec.New = func(env db.Env, cfg db.Config, fire func(int)) db.Funcs {
+		if cfg.Wait < time.Millisecond || cfg.MaxWait > 0 && cfg.MaxWait < cfg.Wait {
+			panic("wait must be >= 1ms, and the bound not shorter")
+		}
+		return made(env, cfg, fire)
 	}
-	if source == db.PackageTime {
-		out = append(out, design{"a context's deadline",
-			spec(plain(func(d *db.Traits) {
-				d.StaleFire = db.StaleAllowed
-			}),
-				func(_ clockwork.Clock, cfg db.Config, fire func(int)) db.Funcs {
-					call, cancel := deadlines(cfg.Wait, fire)
-					return db.Funcs{Call: call, Cancel: cancel}
-				})})
-	}
-	return out
+	return spec
 }

@@ -100,71 +100,17 @@ func (d *loop) stop() {
 	<-d.exited
 }
 
-// handing hands what fires to a receiver, who takes it when the callback before
-// has ended. What has been handed over nobody takes back.
-type handing struct {
-	clock clockwork.Clock
-	wait  time.Duration
-	out   chan int
-
-	mu      sync.Mutex
-	gen     int
-	timer   clockwork.Timer
-	stopped bool
-}
-
-func newHanding(clock clockwork.Clock, wait time.Duration, fire func(int)) *handing {
-	d := &handing{clock: clock, wait: wait, out: make(chan int, 16)}
-	go func() {
-		for v := range d.out {
-			fire(v)
-		}
-	}()
-	return d
-}
-
-func (d *handing) call(v int) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if d.stopped {
-		return
-	}
-	if d.timer != nil {
-		d.timer.Stop()
-	}
-	d.gen++
-	gen := d.gen
-	d.timer = d.clock.AfterFunc(d.wait, func() {
-		d.mu.Lock()
-		defer d.mu.Unlock()
-		if gen == d.gen && !d.stopped {
-			d.out <- v
-		}
-	})
-}
-
-func (d *handing) stop() {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if d.stopped {
-		return
-	}
-	d.stopped = true
-	if d.timer != nil {
-		d.timer.Stop()
-	}
-	close(d.out)
-}
-
 // contexts starts a goroutine for each call, which the next call's cancels.
 type contexts struct {
 	clock clockwork.Clock
 	wait  time.Duration
 	fire  func(int)
 
-	mu     sync.Mutex
-	cancel context.CancelFunc
-	blind  bool // the mistake of not looking again
+	mu      sync.Mutex
+	cancel  context.CancelFunc
+	blind   bool // it does not look again, which is a mistake where it is not declared
+	stopped bool
+	running sync.WaitGroup
 }
 
 func (d *contexts) drop() {
@@ -178,13 +124,19 @@ func (d *contexts) drop() {
 func (d *contexts) call(v int) {
 	ctx, cancel := context.WithCancel(context.Background())
 	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.stopped {
+		cancel()
+		return
+	}
 	if d.cancel != nil {
 		d.cancel()
 	}
 	d.cancel = cancel
-	d.mu.Unlock()
 	timer := d.clock.NewTimer(d.wait)
+	d.running.Add(1)
 	go func() {
+		defer d.running.Done()
 		defer timer.Stop()
 		select {
 		case <-ctx.Done():
@@ -201,26 +153,13 @@ func (d *contexts) call(v int) {
 	}()
 }
 
-// deadlines lets a context's deadline be the wait. Who cancels after the
-// deadline is too late. Package time only.
-func deadlines(wait time.Duration, fire func(int)) (call func(int), cancel func()) {
-	var mu sync.Mutex
-	stop := func() {}
-	cancel = func() { mu.Lock(); defer mu.Unlock(); stop() }
-	return func(v int) {
-		mu.Lock()
-		defer mu.Unlock()
-		stop()
-		ctx, cancel := context.WithTimeout(context.Background(), wait)
-		stop = cancel
-		go func() {
-			<-ctx.Done()
-			if ctx.Err() == context.DeadlineExceeded {
-				fire(v)
-			}
-			cancel()
-		}()
-	}, cancel
+// stop waits until no callback runs, so that none may call it.
+func (d *contexts) stop() {
+	d.mu.Lock()
+	d.stopped = true
+	d.mu.Unlock()
+	d.drop()
+	d.running.Wait()
 }
 
 // condition is a worker that waits on a sync.Cond; timers only wake it.
@@ -229,15 +168,13 @@ type condition struct {
 	wait  time.Duration
 	fire  func(int)
 
-	mu       sync.Mutex
-	cond     *sync.Cond
-	pending  bool
-	running  bool
-	due      time.Time
-	value    int
-	stopped  bool
-	finished bool
-	armed    armed
+	mu      sync.Mutex
+	cond    *sync.Cond
+	pending bool
+	due     time.Time
+	value   int
+	stopped bool
+	armed   armed
 }
 
 func newCondition(clock clockwork.Clock, wait time.Duration, fire func(int)) *condition {
@@ -256,14 +193,11 @@ func (d *condition) work() {
 			continue
 		}
 		v := d.value
-		d.pending, d.running = false, true
+		d.pending = false
 		d.mu.Unlock()
 		d.fire(v)
 		d.mu.Lock()
-		d.running = false
 	}
-	d.finished = true
-	d.cond.Broadcast()
 }
 
 func (d *condition) call(v int) {

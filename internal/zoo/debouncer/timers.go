@@ -79,59 +79,6 @@ func (d *perCallTimer) stop() {
 	d.armed.stop()
 }
 
-// lazyTimer has one timer, which looks at its expiry how long the quiet has lasted,
-// and is armed again for the rest.
-type lazyTimer struct {
-	clock clockwork.Clock
-	wait  time.Duration
-	fire  func(int)
-
-	mu      sync.Mutex
-	timer   clockwork.Timer
-	armed   bool
-	pending bool
-	last    time.Time
-	value   int
-}
-
-func (d *lazyTimer) call(v int) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	d.pending, d.value, d.last = true, v, d.clock.Now()
-	if !d.armed {
-		d.arm(d.wait)
-	}
-}
-
-func (d *lazyTimer) arm(in time.Duration) {
-	d.armed = true
-	if d.timer == nil {
-		d.timer = d.clock.AfterFunc(in, d.expire)
-		return
-	}
-	d.timer.Reset(in)
-}
-
-func (d *lazyTimer) expire() {
-	d.mu.Lock()
-	d.armed = false
-	rest := d.wait - d.clock.Since(d.last)
-	switch {
-	case !d.pending:
-	case rest > 0:
-		d.arm(rest)
-	default:
-		d.pending = false
-		v := d.value
-		d.mu.Unlock()
-		d.fire(v)
-		return
-	}
-	d.mu.Unlock()
-}
-
-func (d *lazyTimer) cancel() { d.mu.Lock(); defer d.mu.Unlock(); d.pending = false }
-
 // oneByOne runs a callback under a lock. The function of the next timer waits for it meanwhile.
 func oneByOne(fire func(int)) func(int) {
 	var mu sync.Mutex

@@ -6,8 +6,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/jonboulle/clockwork"
-
 	lb "github.com/escapement-go/escapement/conformance/leakybuckettest"
 )
 
@@ -59,22 +57,14 @@ func ticker(source lb.TimeSource) lb.Spec {
 		Name: "zoo ticker",
 		Time: source,
 		New: func(env lb.Env, cfg lb.Config, leave func(int)) lb.Funcs {
-			in, done := make(chan int, cfg.Backlog), make(chan struct{})
-			ticker := env.Clock.NewTicker(cfg.Interval)
-			go func() {
-				for {
-					select {
-					case <-ticker.Chan():
-						select {
-						case v := <-in:
-							leave(v)
-						default:
-						}
-					case <-done:
-						return
-					}
+			in := make(chan int, cfg.Backlog)
+			stop := eachInterval(env, cfg, func() {
+				select {
+				case v := <-in:
+					leave(v)
+				default:
 				}
-			}()
+			})
 			return lb.Funcs{Put: func(v int) bool {
 				select {
 				case in <- v:
@@ -82,10 +72,26 @@ func ticker(source lb.TimeSource) lb.Spec {
 				default:
 					return false
 				}
-			}, Stop: sync.OnceFunc(func() { ticker.Stop(); close(done) })}
+			}, Stop: stop}
 		},
 		Traits: lb.Traits{FirstItem: lb.FirstOnGrid},
 	}
+}
+
+// eachInterval does something with each tick of a ticker, until it is stopped.
+func eachInterval(env lb.Env, cfg lb.Config, do func()) (stop func()) {
+	ticker, done := env.Clock.NewTicker(cfg.Interval), make(chan struct{})
+	go func() {
+		for {
+			select {
+			case <-ticker.Chan():
+				do()
+			case <-done:
+				return
+			}
+		}
+	}()
+	return sync.OnceFunc(func() { ticker.Stop(); close(done) })
 }
 
 // periods starts a period with the first item, and goes on as long as there are
@@ -132,49 +138,6 @@ func periods(source lb.TimeSource, lazy bool) lb.Spec {
 			}}
 		},
 		Traits: lb.Traits{FirstItem: lb.FirstWaits},
-	}
-}
-
-// reserver gives each item its instant when it comes, on a timer of its own. What
-// is cancelled keeps its instant for nobody.
-func reserver(source lb.TimeSource) lb.Spec {
-	return lb.Spec{
-		Name: "zoo reserver",
-		Time: source,
-		New: func(env lb.Env, cfg lb.Config, leave func(int)) lb.Funcs {
-			var mu sync.Mutex
-			var next time.Time
-			timers := map[int]clockwork.Timer{}
-			return lb.Funcs{
-				Put: func(v int) bool {
-					mu.Lock()
-					defer mu.Unlock()
-					now := env.Clock.Now()
-					if next.Before(now) {
-						next = now
-					}
-					if ahead := next.Sub(now); ahead > 0 && (ahead-1)/cfg.Interval >= time.Duration(cfg.Backlog) {
-						return false // without a product, which may overflow
-					}
-					timers[v] = env.Clock.AfterFunc(next.Sub(now), func() { leave(v) })
-					next = next.Add(cfg.Interval)
-					return true
-				},
-				Cancel: func(v int) bool {
-					mu.Lock()
-					defer mu.Unlock()
-					return timers[v] != nil && timers[v].Stop()
-				},
-				Stop: func() {
-					mu.Lock()
-					defer mu.Unlock()
-					for _, timer := range timers {
-						timer.Stop()
-					}
-				},
-			}
-		},
-		Traits: lb.Traits{FirstItem: lb.FirstAtOnce},
 	}
 }
 
@@ -280,21 +243,13 @@ func ticks(source lb.TimeSource) lb.Spec {
 			if cfg.Interval%time.Millisecond != 0 {
 				panic("intervals are whole milliseconds")
 			}
-			ticker := env.Clock.NewTicker(cfg.Interval)
 			turn, done := make(chan struct{}), make(chan struct{})
-			go func() {
-				for {
-					select {
-					case <-ticker.Chan():
-						select {
-						case turn <- struct{}{}:
-						default: // nobody waits
-						}
-					case <-done:
-						return
-					}
+			stop := eachInterval(env, cfg, func() {
+				select {
+				case turn <- struct{}{}:
+				default: // nobody waits
 				}
-			}()
+			})
 			return lb.Funcs{Take: func() bool {
 				select {
 				case <-turn:
@@ -302,7 +257,7 @@ func ticks(source lb.TimeSource) lb.Spec {
 				case <-done:
 					return false
 				}
-			}, Stop: sync.OnceFunc(func() { ticker.Stop(); close(done) })}
+			}, Stop: sync.OnceFunc(func() { stop(); close(done) })}
 		},
 		Traits: lb.Traits{FirstItem: lb.FirstOnGrid, Unbounded: true},
 	}

@@ -118,9 +118,8 @@ func Designs() []zoo.Design {
 	for _, source := range []lb.TimeSource{lb.Injected, lb.PackageTime} {
 		for _, spec := range []lb.Spec{
 			queueSpec("", source), sleeper(source), ticker(source), periods(source, false), periods(source, true),
-			reserver(source), turns(source, 0, ""), turns(source, 3, ""), ticks(source), asleep(source),
-			underLock(source), gateSpec(source, ""),
-			oneByOneSpec(source, false), oneByOneSpec(source, true),
+			turns(source, 0, ""), turns(source, 3, ""), ticks(source), asleep(source),
+			underLock(source), gateSpec(source, ""), oneByOneSpec(source),
 		} {
 			all = append(all, zoo.Design{Name: fmt.Sprintf("%s %s", spec.Name, source), Spec: spec})
 		}
@@ -134,9 +133,5 @@ func Designs() []zoo.Design {
 
 // Chosen are n correct buckets that choose all that may be chosen, drawn from a constant.
 func Chosen(n int) []zoo.Design {
-	var all []zoo.Design
-	for _, spec := range chosen(n) {
-		all = append(all, zoo.Design{Name: spec.Name, Spec: spec})
-	}
-	return all
+	return zoo.Named(chosen(n), func(s lb.Spec) string { return s.Name })
 }

@@ -9,13 +9,12 @@ import (
 )
 
 // oneByOne is a queue whose timer runs through the gap after each item, whether or not that one has
-// left for good. Its function runs for one item at a time: under a lock of its own, or under that of
-// the queue. A function that takes its time holds up the timer's, which waits for that lock.
+// left for good. Its function runs for one item at a time, under a lock of its own. A function that takes its
+// time holds up the timer's, which waits for that lock.
 type oneByOne struct {
-	clock    clockwork.Clock
-	cfg      lb.Config
-	leave    func(int)
-	underOwn bool // the function runs under the queue's lock
+	clock clockwork.Clock
+	cfg   lb.Config
+	leave func(int)
 
 	mu      sync.Mutex
 	serial  sync.Mutex
@@ -40,17 +39,13 @@ func (b *oneByOne) put(v int) bool {
 	return true
 }
 
-// lets lets v leave and unlocks the queue, before that or after.
+// lets unlocks the queue and lets v leave.
 func (b *oneByOne) lets(v int) {
 	b.gap = true
 	b.timer = b.clock.AfterFunc(b.cfg.Interval, b.next)
-	if b.underOwn {
-		defer b.mu.Unlock()
-	} else {
-		b.mu.Unlock()
-		b.serial.Lock()
-		defer b.serial.Unlock()
-	}
+	b.mu.Unlock()
+	b.serial.Lock()
+	defer b.serial.Unlock()
 	b.leave(v)
 }
 
@@ -76,19 +71,14 @@ func (b *oneByOne) stop() {
 	}
 }
 
-func oneByOneSpec(source lb.TimeSource, underOwn bool) lb.Spec {
-	spec := lb.Spec{
+func oneByOneSpec(source lb.TimeSource) lb.Spec {
+	return lb.Spec{
 		Name: "zoo one by one",
 		Time: source,
 		New: func(env lb.Env, cfg lb.Config, leave func(int)) lb.Funcs {
-			b := &oneByOne{clock: env.Clock, cfg: cfg, leave: leave, underOwn: underOwn}
+			b := &oneByOne{clock: env.Clock, cfg: cfg, leave: leave}
 			return lb.Funcs{Put: b.put, Stop: b.stop}
 		},
 		Traits: lb.Traits{FirstItem: lb.FirstAtOnce},
 	}
-	if underOwn {
-		spec.Name += " under its lock"
-		spec.Traits.Reentrancy = lb.ReentrancyForbidden
-	}
-	return spec
 }

@@ -3,6 +3,7 @@ package limiter
 import (
 	"context"
 	"fmt"
+	"math"
 	"math/big"
 	"math/rand/v2"
 	"slices"
@@ -44,6 +45,8 @@ type waitWhims struct {
 	sets   bool // there are SetLimit and SetBurst
 	allows bool // there is AllowN
 	newest bool // who came last looks first, with lt.FairNone
+
+	reserves bool // there is Reserve, and no SetBurst
 }
 
 // pays is what must be there for n to be granted.
@@ -340,6 +343,63 @@ func (l *choosyWaits) tokens() float64 {
 	return max(0, min(f, float64(l.b.burst)))
 }
 
+// reserve puts one into the list that nobody waits for.
+func (l *choosyWaits) reserve(n int) lt.Reservation {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.pass()
+	w := &choosyWaiter{n: n, done: make(chan struct{})}
+	ok := n >= 0 && n <= l.b.burst
+	if ok {
+		l.queue = append(l.queue, w)
+		l.serve()
+	}
+	locked := func(do func()) func() {
+		return func() {
+			l.mu.Lock()
+			defer l.mu.Unlock()
+			if l.pass(); slices.Contains(l.queue, w) {
+				do()
+			}
+		}
+	}
+	if ok && !w.ended && l.b.rate.Events == 0 {
+		ok = false
+		l.leave(w)
+	}
+	return lt.Reservation{
+		OK:     func() bool { return ok },
+		Delay:  func() (d time.Duration) { locked(func() { d = l.delay(w) })(); return d },
+		Cancel: locked(func() { l.leave(w) }),
+	}
+}
+
+// delay is how long one in the list has to wait: for its own tokens and those of all before it.
+func (l *choosyWaits) delay(w *choosyWaiter) time.Duration {
+	n := 0
+	for _, o := range l.queue[:slices.Index(l.queue, w)+1] {
+		n += o.n
+	}
+	at, ever := l.comes(tokensOf(n))
+	if !ever {
+		return math.MaxInt64
+	}
+	return at.Sub(l.b.newest)
+}
+
+// listedSpec has reservations in the list of those who wait: they say how long they have to wait as they are in the
+// list at that moment, for as much as a burst that is not lowered.
+func listedSpec() lt.Spec {
+	tr := lt.Traits{
+		Initial: lt.InitialFull, Oversize: lt.OversizeRejected, ZeroRate: lt.ZeroRateBurst, Inf: lt.InfAbsent,
+		Fair: lt.FairFIFO, DeadlineCheck: lt.DeadlineSleeps, Refund: lt.RefundFull, OnChange: lt.OnChangeServes,
+		OnBurstRaised: lt.RaiseBringsNothing, WaitErrors: lt.WaitErrorsContext, LateCancel: lt.LateIgnored,
+	}
+	spec := choosyWaitsSpec(lt.PackageTime, tr, waitWhims{early: true, sets: true, allows: true, reserves: true}, "")
+	spec.Name = "list with reservations"
+	return spec
+}
+
 // Mistakes with who waits for more than the burst.
 const (
 	neverCollects  = "a wait for more than the burst is never served"
@@ -387,6 +447,9 @@ func choosyWaitsSpec(source lt.TimeSource, tr lt.Traits, w waitWhims, mutant str
 			if w.sets {
 				f.SetLimit = func(r lt.Rate) { l.set(func() { l.b.rate = r }) }
 				f.SetBurst = l.setBurst
+			}
+			if w.reserves {
+				f.Reserve, f.SetBurst = l.reserve, nil
 			}
 			return f
 		},

@@ -129,8 +129,7 @@ func (l *debtBucket) allow(t time.Time, n int) bool {
 	if l.inf {
 		return l.burst > 0 || !l.is("an infinite rate without a burst grants nothing")
 	}
-	if l.is("a burst of 2^30 denies everything") && l.burst >= 1<<30 ||
-		l.is("one more than the largest burst overflows") && n >= l.burst+1 {
+	if l.is("one more than the largest burst overflows") && n >= l.burst+1 {
 		return false
 	}
 	if l.is("divides by the burst") {
@@ -354,9 +353,7 @@ func (l *debtBucket) share(c *debtClaim, back float64) {
 	}
 	i := slices.Index(l.held, c)
 	for _, o := range l.held[:i] {
-		if !l.is("what comes back of one leaves the room of the one before") {
-			o.room = min(o.room, c.room)
-		}
+		o.room = min(o.room, c.room)
 	}
 	for _, o := range l.held[i+1:] {
 		if !l.is("what comes back of one leaves the room of the next") {

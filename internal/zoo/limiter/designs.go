@@ -6,6 +6,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/jonboulle/clockwork"
+
 	lt "github.com/escapement-go/escapement/conformance/limitertest"
 	"github.com/escapement-go/escapement/internal/zoo"
 )
@@ -17,14 +19,8 @@ func tickerSpec(mutant string, source lt.TimeSource) lt.Spec {
 		Name: "zoo: channel of tokens",
 		Time: source,
 		New: func(env lt.Env, cfg lt.Config) lt.Funcs {
-			if cfg.Burst < 1 || !cfg.Rate.Exact() {
-				panic("ticker: want a burst of 1 or more, and a rate with a whole period")
-			}
-			tokens, stop := make(chan struct{}, cfg.Burst), make(chan struct{})
-			for range cfg.Burst {
-				tokens <- struct{}{}
-			}
-			ticker := env.Clock.NewTicker(cfg.Rate.Interval())
+			tokens, ticker := filledByTicker(env, cfg)
+			stop := make(chan struct{})
 			go func() {
 				if mutant == "" {
 					defer ticker.Stop()
@@ -72,20 +68,25 @@ func tickerSpec(mutant string, source lt.TimeSource) lt.Spec {
 	}
 }
 
+// filledByTicker is a channel full of tokens, and the ticker at which one more comes.
+func filledByTicker(env lt.Env, cfg lt.Config) (tokens chan struct{}, ticker clockwork.Ticker) {
+	if cfg.Burst < 1 || !cfg.Rate.Exact() {
+		panic("ticker: want a burst of 1 or more, and a rate with a whole period")
+	}
+	tokens = make(chan struct{}, cfg.Burst)
+	for range cfg.Burst {
+		tokens <- struct{}{}
+	}
+	return tokens, env.Clock.NewTicker(cfg.Rate.Interval())
+}
+
 // lateSpec is that channel, filled by a goroutine that looks at its next tick whether it was stopped.
 func lateSpec(source lt.TimeSource) lt.Spec {
 	spec := tickerSpec("", source)
 	spec.Name = "zoo: channel of tokens that ends at a tick"
 	spec.New = func(env lt.Env, cfg lt.Config) lt.Funcs {
-		if cfg.Burst < 1 || !cfg.Rate.Exact() {
-			panic("ticker: want a burst of 1 or more, and a rate with a whole period")
-		}
-		tokens := make(chan struct{}, cfg.Burst)
-		for range cfg.Burst {
-			tokens <- struct{}{}
-		}
+		tokens, ticker := filledByTicker(env, cfg)
 		var stopped atomic.Bool
-		ticker := env.Clock.NewTicker(cfg.Rate.Interval())
 		go func() {
 			defer ticker.Stop()
 			for range ticker.Chan() {
@@ -182,33 +183,16 @@ func retrying(mutant, name string, source lt.TimeSource, check lt.DeadlineCheck,
 				panic("no such limiter")
 			}
 			l := newBucket(cfg, mutant)
+			take := func(n int) (ok bool, retry time.Duration) {
+				now := env.Clock.Now()
+				if l.allow(now, n) {
+					return true, 0
+				}
+				return false, sleep(l, now, n)
+			}
 			return lt.Funcs{
 				AllowN: func(n int) bool { return l.allow(env.Clock.Now(), n) },
-				WaitN: func(ctx context.Context, n int) error {
-					for {
-						if err := ctx.Err(); err != nil {
-							return err
-						}
-						now := env.Clock.Now()
-						if l.allow(now, n) {
-							return nil
-						}
-						if n > cfg.Burst {
-							return errTooMany
-						}
-						d := sleep(l, now, n)
-						if by, ok := ctx.Deadline(); ok && check == lt.DeadlineFailFast && d > by.Sub(now) {
-							return errTooLate
-						}
-						timer := env.Clock.NewTimer(d)
-						select {
-						case <-timer.Chan():
-						case <-ctx.Done():
-							timer.Stop()
-							return ctx.Err()
-						}
-					}
-				},
+				WaitN:  waitN(env, cfg, check, take),
 			}
 		},
 		Traits: lt.Traits{
@@ -216,6 +200,34 @@ func retrying(mutant, name string, source lt.TimeSource, check lt.DeadlineCheck,
 			ZeroRate: lt.ZeroRateBurst, Inf: lt.InfAbsent, Fair: lt.FairNone,
 			DeadlineCheck: check, Refund: lt.RefundFull, OnChange: lt.OnChangeKeeps,
 		},
+	}
+}
+
+// waitN is a wait that sleeps as long as take says and tries again, unless it fails fast.
+func waitN(env lt.Env, cfg lt.Config, check lt.DeadlineCheck,
+	take func(n int) (ok bool, retry time.Duration)) func(ctx context.Context, n int) error {
+	return func(ctx context.Context, n int) error {
+		for {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			ok, retry := take(n)
+			switch by, ends := ctx.Deadline(); {
+			case ok:
+				return nil
+			case n > cfg.Burst:
+				return errTooMany
+			case ends && check == lt.DeadlineFailFast && retry > by.Sub(env.Clock.Now()):
+				return errTooLate
+			}
+			timer := env.Clock.NewTimer(retry)
+			select {
+			case <-timer.Chan():
+			case <-ctx.Done():
+				timer.Stop()
+				return ctx.Err()
+			}
+		}
 	}
 }
 

@@ -142,12 +142,10 @@ func keyedMutants() []zoo.Mutant {
 	const sixteen = "keys share sixteen"
 	all = append(all, zoo.Mutant{Name: "a grain is declared: " + sixteen, Rule: "X-ISO",
 		Spec: keyedUnits(sixteen, lt.Injected), Family: "keys", Only: zoo.OfKeys})
-	const newest, minute = "the newest fifty keys are kept", "keys that are idle for a minute are forgotten"
+	const newest = "the newest fifty keys are kept"
 	return append(all,
 		zoo.Mutant{Name: zoo.TenIntervals, Rule: "X-EVICT", Spec: keyedSpec(zoo.TenIntervals, lt.Injected),
 			Family: "keys", Only: zoo.OfKeys},
 		zoo.Mutant{Name: "rate in float32: " + newest, Rule: "X-ISO", Spec: keyedFloat32Spec(newest, lt.Explicit),
-			Family: "keys", Only: zoo.OfKeys},
-		zoo.Mutant{Name: "rate in float32: " + minute, Rule: "X-EVICT", Spec: keyedFloat32Spec(minute, lt.Explicit),
 			Family: "keys", Only: zoo.OfKeys})
 }

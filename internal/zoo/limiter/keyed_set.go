@@ -27,7 +27,6 @@ type keyedLimits struct {
 // The mistakes of a keyedLimits.
 var keyedLimitsMutants = []string{
 	"a change is for the key that was asked last",
-	"a change is for the key that came first",
 	"a change is for one half of the keys",
 	"a change is for the first sixteen keys",
 	"a change forgets all keys but the first",
@@ -97,7 +96,6 @@ func (l *keyedLimits) change(t time.Time, to func(cfg *lt.Config)) {
 		first := i == 0
 		switch {
 		case l.is("a change is for the key that was asked last") && key != l.last,
-			l.is("a change is for the key that came first") && !first,
 			l.is("a change is for one half of the keys") && key%2 == 1,
 			l.is("a change is for the first sixteen keys") && i >= 16:
 		case l.is("a change forgets all keys but the first") && !first:

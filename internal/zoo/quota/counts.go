@@ -49,9 +49,6 @@ func (l *countingLog) takeAt(t time.Time, n int) qt.Answer {
 	if !fits && l.mutant == deniedSetBack {
 		l.newest = before
 	}
-	if !fits && n > l.cfg.Limit && l.mutant == tooManySetBack {
-		l.newest = before
-	}
 	if !fits || n <= 0 {
 		return qt.Answer{OK: n == 0}
 	}

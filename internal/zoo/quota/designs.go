@@ -129,26 +129,6 @@ func wholeLog() qt.Spec {
 		})
 }
 
-// ring remembers the instants of as many events as may be granted in a window.
-func ring() qt.Spec {
-	return serial("a ring of the last that were granted", qt.SlidingLog,
-		qt.Traits{Edge: qt.EdgeHalfOpen, CountDenied: qt.DeniedFree, OneAtATime: true},
-		func(cfg qt.Config) takeAt {
-			if cfg.Limit < 1 {
-				panic("a ring has a place at least")
-			}
-			ring, n := make([]time.Time, cfg.Limit), 0
-			return func(t time.Time, _ int) qt.Answer {
-				if n >= cfg.Limit && t.Sub(ring[n%cfg.Limit]) < cfg.Window {
-					return qt.Answer{}
-				}
-				ring[n%cfg.Limit] = t
-				n++
-				return qt.Answer{OK: true}
-			}
-		})
-}
-
 // roundedDown rounds its estimate down.
 func roundedDown() qt.Spec {
 	return serial("a counter that rounds down", qt.SlidingCounter,

@@ -1,10 +1,10 @@
 package quota
 
 import (
-	"errors"
 	"time"
 
 	qt "github.com/escapement-go/escapement/conformance/quotatest"
+	"github.com/escapement-go/escapement/internal/zoo"
 )
 
 // buckets is a log by parts of the window: it counts in a ring of ten of them.
@@ -45,42 +45,29 @@ func buckets() qt.Spec {
 		})
 }
 
-// roundTrip is how long a remote limiter takes.
-const roundTrip = 2 * time.Millisecond
-
-// remote is a limiter behind a network: a request is under way for 1ms, is decided, and its
-// answer is under way for 1ms. Where the limiter cannot be reached, requests are granted; one
-// that is lost on the way back has been counted. Mutant names a mistake, if there is one.
+// remote is a limiter behind a network. Where the limiter cannot be reached, requests are granted; one that is lost on
+// the way back has been counted. Mutant names a mistake, if there is one.
 func remote(kind qt.Kind, source qt.TimeSource, mutant string) qt.Spec {
 	spec := limiterSpec("", kind, source)
 	local := spec.New
 	spec.Name = "a remote " + kind.String()
-	spec.Traits.Latency, spec.Traits.Fields, spec.Traits.RetryNever = roundTrip, 0, 0
+	spec.Traits.Latency, spec.Traits.Fields, spec.Traits.RetryNever = zoo.RoundTrip, 0, 0
 	spec.Traits.Errors = qt.FailOpen
 	spec.New = func(env qt.Env, cfg qt.Config) qt.Funcs {
-		l := local(env, cfg)
-		failing, n := false, 0
+		l, w := local(env, cfg), &zoo.Network{Clock: env.Clock}
 		return qt.Funcs{
 			Take: func(k int) qt.Answer {
-				env.Clock.Sleep(roundTrip / 2)
-				if n++; failing && n%2 == 0 { // lost on the way there
-					env.Clock.Sleep(roundTrip / 2)
-					return qt.Answer{OK: mutant != "fails closed where it should fail open", Err: errUnreachable}
+				ok := false
+				if err := w.Ask(func() { ok = l.Take(k).OK }); err != nil {
+					return qt.Answer{OK: mutant != "fails closed where it should fail open", Err: err}
 				}
-				a := l.Take(k)
-				env.Clock.Sleep(roundTrip / 2)
-				if !a.OK && mutant == "asks again when it is denied" {
-					env.Clock.Sleep(roundTrip)
+				if !ok && mutant == "asks again when it is denied" {
+					env.Clock.Sleep(zoo.RoundTrip)
 				}
-				if failing {
-					return qt.Answer{OK: mutant != "fails closed where it should fail open", Err: errUnreachable}
-				}
-				return qt.Answer{OK: a.OK}
+				return qt.Answer{OK: ok}
 			},
-			Fail: func(on bool) { failing = on },
+			Fail: w.Fail,
 		}
 	}
 	return spec
 }
-
-var errUnreachable = errors.New("the limiter cannot be reached")

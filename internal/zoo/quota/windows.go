@@ -100,74 +100,35 @@ func openedByLook() qt.Spec {
 
 // openedAtOnce has a first window that begins when the limiter is made.
 func openedAtOnce() qt.Spec {
-	return qt.Spec{
-		Name: "a window that the constructor opens", Time: qt.Explicit, Kind: qt.FixedWindow,
-		Traits: qt.Traits{
-			Edge: qt.EdgeClosed, Align: qt.AlignFirstUse, CountDenied: qt.DeniedFree, BackTime: qt.BackClamp,
-			OneAtATime: true, RetryNever: qt.RetryZero, Fields: qt.FieldRemaining | qt.FieldRetry | qt.FieldReset,
-		},
-		New: func(env qt.Env, cfg qt.Config) qt.Funcs {
-			var mu sync.Mutex
-			began, newest, n := env.Start, env.Start, 0
-			return qt.Funcs{TakeAt: func(t time.Time, _ int) qt.Answer {
-				mu.Lock()
-				defer mu.Unlock()
-				if t.Before(newest) {
-					t = newest
-				}
-				if newest = t; t.Sub(began) > cfg.Window {
-					began, n = t, 0
-				}
-				ok := n < cfg.Limit
-				if ok {
-					n++
-				}
-				next := began.Add(cfg.Window + 1).Sub(t)
-				return qt.Answer{OK: ok, Remaining: cfg.Limit - n, RetryAfter: next, ResetAfter: next}
-			}}
-		},
+	spec := choosySpec(qt.FixedWindow, qt.Explicit, qt.Traits{
+		Edge: qt.EdgeClosed, Align: qt.AlignFirstUse, CountDenied: qt.DeniedFree, BackTime: qt.BackClamp,
+		OneAtATime: true, RetryNever: qt.RetryZero, Fields: qt.FieldRemaining | qt.FieldRetry | qt.FieldReset,
+	}, whims{made: true, past: true})
+	spec.Name = "a window that the constructor opens"
+	return eachIsOne(spec)
+}
+
+// eachIsOne is a limiter that takes any request for one event.
+func eachIsOne(spec qt.Spec) qt.Spec {
+	made := spec.New
+	spec.New = func(env qt.Env, cfg qt.Config) qt.Funcs {
+		f := made(env, cfg)
+		return qt.Funcs{TakeAt: func(t time.Time, _ int) qt.Answer { return f.TakeAt(t, 1) }}
 	}
+	return spec
 }
 
 // gridFromFirst has windows that follow one another from the first request on. It is exact, also where a cautious
 // author declares a grain.
 func gridFromFirst(grain time.Duration) qt.Spec {
-	name := "a grid from the first request on"
-	if grain > 0 {
-		name += ", to " + grain.String()
+	spec := choosySpec(qt.FixedWindow, qt.Explicit, qt.Traits{
+		Edge: qt.EdgeHalfOpen, Align: qt.AlignCreation, CountDenied: qt.DeniedFree, BackTime: qt.BackClamp,
+		OneAtATime: true, RetryNever: qt.RetryZero, Fields: qt.FieldRemaining | qt.FieldRetry | qt.FieldReset,
+	}, whims{past: true})
+	if spec.Name = "a grid from the first request on"; grain > 0 {
+		spec.Name, spec.Traits.Resolution = spec.Name+", to "+grain.String(), grain
 	}
-	return qt.Spec{
-		Name: name, Time: qt.Explicit, Kind: qt.FixedWindow,
-		Traits: qt.Traits{
-			Edge: qt.EdgeHalfOpen, Align: qt.AlignCreation, CountDenied: qt.DeniedFree, BackTime: qt.BackClamp,
-			Resolution: grain, OneAtATime: true, RetryNever: qt.RetryZero,
-			Fields: qt.FieldRemaining | qt.FieldRetry | qt.FieldReset},
-		New: func(_ qt.Env, cfg qt.Config) qt.Funcs {
-			var mu sync.Mutex
-			var first, newest time.Time
-			used, tick, n := false, time.Duration(0), 0
-			return qt.Funcs{TakeAt: func(t time.Time, _ int) qt.Answer {
-				mu.Lock()
-				defer mu.Unlock()
-				if !used {
-					used, first, newest = true, t, t
-				}
-				if t.Before(newest) {
-					t = newest
-				}
-				newest = t
-				if now := t.Sub(first) / cfg.Window; now != tick {
-					tick, n = now, 0
-				}
-				ok := n < cfg.Limit
-				if ok {
-					n++
-				}
-				next := first.Add((tick + 1) * cfg.Window).Sub(t)
-				return qt.Answer{OK: ok, Remaining: cfg.Limit - n, RetryAfter: next, ResetAfter: next}
-			}}
-		},
-	}
+	return eachIsOne(spec)
 }
 
 // expiringIncrement counts first and decides then, under a key that expires after a window.
@@ -187,7 +148,7 @@ func expiringIncrement() qt.Spec {
 		})
 }
 
-// ticksFromFirst is gridFromFirst, of any number of events, that says yes or no.
+// ticksFromFirst counts in ticks of a window, the first of which begins with the first request.
 func ticksFromFirst() qt.Spec {
 	return serial("ticks from the first request", qt.FixedWindow,
 		qt.Traits{Edge: qt.EdgeHalfOpen, Align: qt.AlignCreation, CountDenied: qt.DeniedFree},

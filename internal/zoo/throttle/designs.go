@@ -67,12 +67,11 @@ type cooling struct {
 	clock    clockwork.Clock
 	interval time.Duration
 	emit     func(int)
-	mutant   string
 	cooling  atomic.Bool
 }
 
 func (d *cooling) call(v int) {
-	if (d.interval > 0 || d.mutant == zeroIsArmed) && !(d.mutant == shortestIsNone && d.interval == 1) {
+	if d.interval > 0 {
 		if !d.cooling.CompareAndSwap(false, true) {
 			return
 		}
@@ -205,108 +204,4 @@ func newBatch(clock clockwork.Clock, cfg throttletest.Config, emit func(int), mu
 		}
 	}()
 	return d
-}
-
-// remaining reckons the time that remains from the last emission, as
-// underscore does. With the trailing edge alone, an event after an emission starts an
-// interval of its own.
-type remaining struct {
-	clock clockwork.Clock
-	cfg   throttletest.Config
-	emit  func(int)
-
-	mu       sync.Mutex
-	used     bool
-	previous time.Time
-	waiting  bool
-	gen      int
-	value    int
-}
-
-func (d *remaining) call(v int) {
-	d.mu.Lock()
-	now := d.clock.Now()
-	if !d.used && d.cfg.Edges&throttletest.Leading == 0 {
-		d.used, d.previous = true, now
-	}
-	d.value = v
-	rest := d.cfg.Interval - now.Sub(d.previous)
-	if !d.used || rest <= 0 || rest > d.cfg.Interval {
-		d.gen++
-		d.waiting = false
-		d.used, d.previous = true, now
-		d.mu.Unlock()
-		d.emit(v)
-		return
-	}
-	if !d.waiting && d.cfg.Edges&throttletest.Trailing != 0 {
-		d.waiting = true
-		d.gen++
-		gen := d.gen
-		d.clock.AfterFunc(rest, func() { d.later(gen) })
-	}
-	d.mu.Unlock()
-}
-
-func (d *remaining) later(gen int) {
-	d.mu.Lock()
-	if gen != d.gen || !d.waiting {
-		d.mu.Unlock()
-		return
-	}
-	d.waiting = false
-	d.used, d.previous = d.cfg.Edges&throttletest.Leading != 0, d.clock.Now()
-	v := d.value
-	d.mu.Unlock()
-	d.emit(v)
-}
-
-// observed is a throttle as of streams: what it emits at the end of an interval
-// starts the next one. Its callbacks run on goroutines of their own.
-type observed struct {
-	clock clockwork.Clock
-	cfg   throttletest.Config
-	emit  func(int)
-
-	mu        sync.Mutex
-	throttled bool
-	has       bool
-	value     int
-}
-
-func (d *observed) call(v int) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	d.has, d.value = true, v
-	if d.throttled {
-		d.has = d.cfg.Edges&throttletest.Trailing != 0
-		return
-	}
-	if d.cfg.Edges&throttletest.Leading != 0 || d.cfg.Interval == 0 {
-		d.send()
-	}
-	d.start()
-}
-
-func (d *observed) send() {
-	if d.has {
-		d.has = false
-		go d.emit(d.value)
-	}
-}
-
-func (d *observed) start() {
-	if d.cfg.Interval == 0 {
-		return
-	}
-	d.throttled = true
-	d.clock.AfterFunc(d.cfg.Interval, func() {
-		d.mu.Lock()
-		defer d.mu.Unlock()
-		d.throttled = false
-		if d.has && d.cfg.Edges&throttletest.Trailing != 0 {
-			d.send()
-			d.start()
-		}
-	})
 }

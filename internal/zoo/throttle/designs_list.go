@@ -116,15 +116,9 @@ func designs(source throttletest.TimeSource) []design {
 				}
 			})},
 		{"the time that remains",
-			spec(all, func(clock clockwork.Clock, cfg throttletest.Config, emit func(int)) throttletest.Funcs {
-				d := &remaining{clock: clock, cfg: cfg, emit: emit}
-				return throttletest.Funcs{Call: d.call}
-			})},
+			func() throttletest.Spec { return choosySpec(source, all, ways{}, nil) }},
 		{"an observable",
-			spec(all, func(clock clockwork.Clock, cfg throttletest.Config, emit func(int)) throttletest.Funcs {
-				d := &observed{clock: clock, cfg: cfg, emit: emit}
-				return throttletest.Funcs{Call: d.call}
-			})},
+			func() throttletest.Spec { return choosySpec(source, all, ways{apart: true, opens: true}, nil) }},
 		{"several for each key", func() throttletest.Spec {
 			return choosySpec(source, several, ways{}, map[conformance.Op]bool{callKeys: true})
 		}},

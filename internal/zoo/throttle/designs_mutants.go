@@ -11,11 +11,9 @@ import (
 
 // Mistakes of the designs.
 const (
-	stampOfNone    = "no emission is one of 146 years ago"
-	roughly        = "the end of an interval is known to a thousandth of it"
-	shortestIsNone = "an interval of a nanosecond is none"
-	zeroIsArmed    = "an interval of 0 is over when its timer says so"
-	timerOfNone    = "the timer of the constructor is not stopped"
+	stampOfNone = "no emission is one of 146 years ago"
+	roughly     = "the end of an interval is known to a thousandth of it"
+	timerOfNone = "the timer of the constructor is not stopped"
 )
 
 // Mistakes of a choosy throttle.
@@ -68,8 +66,6 @@ func designMutants() []zoo.Mutant {
 	leading := throttletest.Traits{
 		Edges: []throttletest.Edges{throttletest.Leading}, Boundary: throttletest.BoundaryPasses,
 	}
-	either := leading // which nobody would know of a timer
-	either.Boundary, either.Anchor = throttletest.BoundaryEither, throttletest.AnchorStart
 	rounded := leading
 	rounded.Boundary = throttletest.BoundaryRounded
 	trailing := throttletest.Traits{
@@ -98,16 +94,6 @@ func designMutants() []zoo.Mutant {
 			func(env throttletest.Env, cfg throttletest.Config, _ func(int)) throttletest.Funcs {
 				d := &floats{clock: env.Clock, perSecond: 1 / cfg.Interval.Seconds(), tokens: 1, mutant: roughly}
 				return throttletest.Funcs{Allow: d.allow}
-			}),
-		mutant(shortestIsNone, "TH-SPACE", leading,
-			func(env throttletest.Env, cfg throttletest.Config, emit func(int)) throttletest.Funcs {
-				d := &cooling{clock: env.Clock, interval: cfg.Interval, emit: emit, mutant: shortestIsNone}
-				return throttletest.Funcs{Call: d.call}
-			}),
-		mutant(zeroIsArmed, "TH-ZERO", either,
-			func(env throttletest.Env, cfg throttletest.Config, emit func(int)) throttletest.Funcs {
-				d := &cooling{clock: env.Clock, interval: cfg.Interval, emit: emit, mutant: zeroIsArmed}
-				return throttletest.Funcs{Call: d.call}
 			}),
 		mutant(timerOfNone, "TH-NOSPON", trailing,
 			func(env throttletest.Env, cfg throttletest.Config, emit func(int)) throttletest.Funcs {

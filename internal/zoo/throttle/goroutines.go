@@ -49,20 +49,6 @@ func asynchronous() []zoo.Design {
 				PanicPolicy: throttletest.PanicRecovered, StopBarrier: throttletest.NoBarrier,
 			},
 		}},
-		{Name: "a goroutine for as long as intervals follow each other", Spec: throttletest.Spec{
-			Name: "cooling", Time: throttletest.PackageTime,
-			New: func(_ throttletest.Env, cfg throttletest.Config, emit func(int)) throttletest.Funcs {
-				c := &cooler{interval: cfg.Interval, emit: emit, done: make(chan struct{})}
-				c.both = cfg.Edges == throttletest.LeadingAndTrailing
-				return throttletest.Funcs{Call: c.call, Stop: sync.OnceFunc(func() { close(c.done) })}
-			},
-			Traits: throttletest.Traits{
-				Edges:    []throttletest.Edges{throttletest.Leading, throttletest.LeadingAndTrailing},
-				Boundary: throttletest.BoundaryEither, BothSingle: throttletest.BothOnce,
-				Payload: throttletest.LastPayload, Anchor: throttletest.AnchorStart,
-				StopBarrier: throttletest.NoBarrier,
-			},
-		}},
 	}
 }
 
@@ -134,59 +120,4 @@ func (m *mailbox) run() {
 func (m *mailbox) guarded(v int) {
 	defer func() { _ = recover() }()
 	m.emit(v)
-}
-
-// cooler has a goroutine while an interval runs.
-type cooler struct {
-	interval time.Duration
-	both     bool
-	emit     func(int)
-	done     chan struct{}
-
-	mu      sync.Mutex
-	runs    bool
-	pending bool
-	value   int
-}
-
-func (c *cooler) call(v int) {
-	if c.interval <= 0 {
-		c.emit(v)
-		return
-	}
-	select {
-	case <-c.done:
-		return
-	default:
-	}
-	c.mu.Lock()
-	if c.runs {
-		c.pending, c.value = c.both, v
-		c.mu.Unlock()
-		return
-	}
-	c.runs = true
-	c.mu.Unlock()
-	go c.cool(time.NewTimer(c.interval))
-	c.emit(v)
-}
-
-func (c *cooler) cool(timer *time.Timer) {
-	for {
-		select {
-		case <-timer.C:
-		case <-c.done:
-			timer.Stop()
-			return
-		}
-		c.mu.Lock()
-		pending, v := c.pending, c.value
-		c.pending, c.runs = false, pending
-		c.mu.Unlock()
-		if !pending {
-			return
-		}
-		timer.Reset(c.interval)
-		c.emit(v)
-	}
 }

@@ -79,11 +79,8 @@ func (d *timed) callKey(v int) {
 	d.call(v)
 }
 
-// Mistakes of a flush of all keys.
-const (
-	flushesOne  = "a flush emits what is pending of one key only"
-	flushRepeat = "a flush emits for each key what is pending of the first"
-)
+// flushesOne is a mistake of a flush of all keys.
+const flushesOne = "a flush emits what is pending of one key only"
 
 // flushAll emits what is pending of each key, and without one.
 func (d *timed) flushAll() {
@@ -91,23 +88,10 @@ func (d *timed) flushAll() {
 	d.mu.Lock()
 	known := maps.Clone(d.known)
 	d.mu.Unlock()
-	var first *timed // that had something to emit
 	for _, key := range slices.Sorted(maps.Keys(known)) {
-		own := known[key]
-		own.mu.Lock()
-		if own.pending {
-			switch {
-			case first == nil:
-				first = own
-			case d.is(flushRepeat):
-				own.value = first.value
-			case d.is(flushesOne):
-				own.mu.Unlock()
-				return
-			}
+		if had := known[key].flush(); had && d.is(flushesOne) {
+			return
 		}
-		own.mu.Unlock()
-		own.flush()
 	}
 }
 

@@ -55,9 +55,6 @@ func (d *timed) allowAt(now time.Time) bool {
 	if d.is("panics on the third event") && d.n == 3 {
 		panic("index out of range")
 	}
-	if d.is("a zero time is no last emission") {
-		d.used = !d.until.Add(-d.cfg.Interval).IsZero() && d.used
-	}
 	if d.is("the first event only starts the interval") && !d.used {
 		d.used, d.until = true, now.Add(d.cfg.Interval)
 		return d.cfg.Interval == 0
@@ -139,8 +136,7 @@ func (d *timed) reckon(now time.Time) time.Time {
 		return now
 	}
 	freezes := d.is("a clock that is set back freezes it") ||
-		d.is("a clock that is set back after the first interval freezes it") && d.opened > 1 ||
-		d.is("a clock that is set back while nothing waits freezes it") && !d.pending
+		d.is("a clock that is set back after the first interval freezes it") && d.opened > 1
 	if d.used && now.Before(d.until.Add(-d.cfg.Interval)) && !freezes {
 		d.used = false
 	}
@@ -193,7 +189,7 @@ func (d *timed) enter(v int) {
 		return
 	}
 	if d.is("keeps a lock when an event waits") {
-		defer func() { keep(&d.mu, d.pending) }()
+		defer func() { zoo.LockIf(&d.mu, d.pending) }()
 	}
 	d.mu.Lock()
 	if d.cfg.Edges == throttletest.NoEdges {
@@ -214,9 +210,7 @@ func (d *timed) enter(v int) {
 	}
 	now = d.reckon(now)
 	running := d.used && now.Before(d.until)
-	overtakes := d.is("an event at the very end overtakes what is pending") ||
-		d.is("an event at the very end of a trailing interval begins another") && d.cfg.Edges == throttletest.Trailing
-	if d.pending && d.armed && !overtakes {
+	if d.pending && d.armed && !d.is("an event at the very end overtakes what is pending") {
 		running = true // the timer is on the way
 	}
 	if d.stopped || d.busy && d.is("a panic on the trailing edge wedges it") ||
@@ -276,11 +270,6 @@ func (d *timed) enter(v int) {
 		if ok {
 			d.emit(next)
 		}
-	}
-	if d.is("forgets what came during the callback") && lead {
-		d.mu.Lock()
-		d.pending = false
-		d.mu.Unlock()
 	}
 }
 
@@ -343,8 +332,8 @@ func (d *timed) arm(in time.Duration) {
 	})
 }
 
-// flush emits what is pending. The interval runs on.
-func (d *timed) flush() {
+// flush emits what is pending, and reports whether anything was. The interval runs on.
+func (d *timed) flush() (had bool) {
 	d.mu.Lock()
 	v, ok := d.value, d.pending
 	d.pending = ok && d.is("a flushed event comes again")
@@ -354,7 +343,7 @@ func (d *timed) flush() {
 	if d.is("a flush emits under the lock") && ok {
 		defer d.mu.Unlock()
 		d.emit(v)
-		return
+		return true
 	}
 	if d.is("a flush stops the timer and leaves the interval running") && ok {
 		d.gen++
@@ -363,13 +352,14 @@ func (d *timed) flush() {
 		d.timer.Stop()
 		d.dead, d.armed = d.gen, false
 	}
-	if d.is("a flush of nothing ends the interval") && !ok || d.is("a flush that emits ends the interval") && ok {
+	if d.is("a flush of nothing ends the interval") && !ok {
 		d.used = false
 	}
 	d.mu.Unlock()
 	if ok || d.is("flush emits what is not pending") {
 		d.emit(v)
 	}
+	return ok
 }
 
 // end is the end of the input: it emits what is pending.
@@ -452,10 +442,6 @@ func timedSpec(mutant string, source throttletest.TimeSource, edges ...throttlet
 			if mutant == "goroutine left behind" {
 				zoo.LeaveForGood()
 			}
-			if mutant == "counts without a lock" {
-				n := 0
-				return throttletest.Funcs{Call: func(v int) { n++; d.call(v) }}
-			}
 			of := d.keys()
 			return throttletest.Funcs{
 				Call:    d.call,
@@ -487,12 +473,5 @@ func timedSpec(mutant string, source throttletest.TimeSource, edges ...throttlet
 			PanicPolicy: throttletest.PanicPropagates,
 			AfterFlush:  throttletest.FlushKeepsInterval,
 		},
-	}
-}
-
-// keep locks again what was unlocked.
-func keep(mu *sync.Mutex, yes bool) {
-	if yes {
-		mu.Lock()
 	}
 }
