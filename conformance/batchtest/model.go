@@ -182,14 +182,25 @@ func (s *state) call(i int, w *ways) {
 	if op.Op == verb.Put && !s.accepts(op, w) {
 		return
 	}
-	for _, c := range s.does(i) {
-		w.To(c)
+	if !s.busy() || !s.behind(i, s.inbox) {
+		for _, c := range s.does(i) {
+			w.To(c)
+		}
 	}
 	if s.busy() {
 		c := s.clone()
 		c.inbox = append(slices.Clip(s.inbox), i)
 		w.To(c)
 	}
+}
+
+// behind reports whether an operation cannot be done before some that wait for the consumer. Callers that wait may be
+// overtaken.
+func (s *state) behind(i int, others []int) bool {
+	return slices.ContainsFunc(others, func(k int) bool {
+		returned := s.rec.Done[k].Ended.Seq
+		return s.tr.Busy != BusyBlocks || returned != 0 && returned < s.rec.Done[i].Began.Seq
+	})
 }
 
 // accepts judges whether an item is taken, and goes on if it is not.
@@ -337,12 +348,11 @@ func (s *state) drain(w *ways) {
 		w.To(s)
 		return
 	}
-	turns := 1
-	if s.tr.Busy == BusyBlocks { // callers that wait go on in any order
-		turns = len(s.inbox)
-	}
-	for i := range turns {
-		for _, c := range s.does(s.inbox[i]) {
+	for i, next := range s.inbox {
+		if s.behind(next, s.inbox[:i]) {
+			continue
+		}
+		for _, c := range s.does(next) {
 			c.inbox = slices.Concat(s.inbox[:i], s.inbox[i+1:])
 			c.drain(w)
 		}

@@ -60,7 +60,8 @@ func (c *contract) Families(s *suite.Suite) []suite.Family {
 		out = append(out, suite.Family{Name: suite.Leaks, Look: true, Schedules: closesSoon()})
 	}
 	out = append(out, suite.Family{Name: "racing", Schedules: races(s)},
-		suite.Family{Name: "long", Schedules: longs()}, suite.Family{Name: "panics", Schedules: panics(s)})
+		suite.Family{Name: "long", Schedules: longs()}, suite.Family{Name: "panics", Schedules: panics(s)},
+		suite.Family{Name: "meanwhile", Schedules: c.meanwhile(s)})
 	slices.SortStableFunc(out, func(a, b suite.Family) int { // what may leave something behind comes last
 		return suite.Number(a.Name == reentrant) - suite.Number(b.Name == reentrant)
 	})
@@ -126,6 +127,22 @@ func (c *contract) busyRows() []row {
 			row{"busy for " + busy, cfgs[:1], ops[:1], gaps[1:], 6, false})
 	}
 	return out
+}
+
+// meanwhile flush and close what has come since the consumer began.
+func (c *contract) meanwhile(s *suite.Suite) []conformance.Schedule {
+	const begun = "size=2 delay=10s busy=50ms | put 1 @0 | put 2 @0 | put 3 @10ms"
+	tr, texts := c.spec.Traits, []string{}
+	if tr.Busy == 0 || tr.Anchor != AnchorFirstItem {
+		return nil
+	}
+	if s.Accepts(verb.Flush) {
+		texts = append(texts, begun+" | flush @20ms")
+	}
+	if tr.CloseFlush == CloseFires && s.Accepts(verb.Close) {
+		texts = append(texts, begun+" | close @20ms", begun+" | put 4 @20ms | put 5 @30ms | close @40ms")
+	}
+	return suite.ParseAll(texts...)
 }
 
 // legal numbers the items, and leaves out schedules without one, or with more than items behind a Close.
