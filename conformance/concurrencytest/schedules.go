@@ -79,7 +79,9 @@ func (c *contract) Families(s *suite.Suite) []suite.Family {
 	}
 	if f.contexts {
 		f.add("context done before", 1, 1, "1h", plan{depth: 4, early: true})
-		f.add("deadline of the context", 1, 2, "100ms", plan{gaps: halves, depth: 3, deadline: suite.Wait / 2})
+		for _, deadline := range []time.Duration{suite.Wait / 2, suite.Wait * 3 / 2} { // before and after the timeout
+			f.add("deadline of the context", 1, 2, "100ms", plan{gaps: halves, depth: 3, deadline: deadline})
+		}
 	}
 	if tr.weighs() {
 		f.weights()

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/escapement-go/escapement/conformance"
@@ -61,6 +62,10 @@ func (r rates) tiny() []conformance.Schedule {
 			}
 			often = append(often, again(r.Suite, cfg, r.ask, 0, r.hour)...)
 		}
+	}
+	if r.Accepts(verb.Reserve) && r.Accepts(opSeveral) { // together they are for more than three hundred years
+		claims := strings.Repeat(" | reserve 3 @0", 5)
+		out = append(out, suite.MustParse("rate=1/200000h burst=3"+claims+" | allow 3 @0"))
 	}
 	return append(out, often...)
 }

@@ -36,6 +36,10 @@ func (c *contract) readers(s *suite.Suite, e Edges) []suite.Family {
 	cfg := base.With("edges", e.String()).With("busy", timeline.Duration(gone)).With("busyruns", "1")
 	items := suite.Numbered(suite.Sequences(cfg, steps, []time.Duration{1, suite.Wait + 1}, 2))
 	all := suite.Ending(items, verb.Cancel, []time.Duration{1, suite.Wait * 3 / 2})
+	if s.Accepts(verb.Close) {
+		closed := suite.Ending(items, verb.Close, []time.Duration{1})
+		all = append(all, suite.Ending(closed, verb.Cancel, []time.Duration{1, suite.Wait * 3 / 2})...)
+	}
 	skip := edge.SlowAfterTrial(s, c.Traits().Reentrancy, all)
 	behind := suite.NumberedCalls(suite.Ending(behindItems(cfg, steps), verb.Cancel, []time.Duration{1}))
 	return []suite.Family{
