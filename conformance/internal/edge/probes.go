@@ -42,6 +42,7 @@ func Payloads(p *suite.Probe, key string, kinds []conformance.Edges) (*suite.Vio
 // what follows by after. What it finds without the panic, too, is not owing to it.
 func Panics(p *suite.Probe, configs []conformance.Config, ops []conformance.Op, policy trait.PanicPolicy,
 	after func(rec *suite.Recording, j suite.Job) *suite.Violation) (*suite.Violation, string) {
+	defer p.Recovers(policy == trait.PanicRecovered)()
 	var jobs []suite.Job
 	calm := map[string]conformance.Schedule{} // the schedules without their panic
 	for _, cfg := range configs {

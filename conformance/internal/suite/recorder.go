@@ -178,6 +178,13 @@ func survivable() (called, survived bool) {
 	return called, called || bytes.Contains(buf, []byte(markExpired))
 }
 
+// Recovers makes planned panics come on any goroutine, until what it returns is called, if the implementation recovers
+// them: where all is declared its author says so, and else a panic may end the process.
+func (s *Suite) Recovers(yes bool) (back func()) {
+	s.recovers = yes && !s.undeclared
+	return func() { s.recovers = false }
+}
+
 // Caught reports whether a panic of the caller would come to the suite: whether an
 // operation that the suite has called is on the stack.
 func Caught() bool {

@@ -280,7 +280,7 @@ func (s *Stage) during(i, key int, inside func(conformance.Step)) {
 	if i+1 != cfg.Panics {
 		return
 	}
-	if called, survived := survivable(); survived {
+	if called, survived := survivable(); survived || s.recovers {
 		r.mu.Lock()
 		r.rec.Panicked, r.rec.Called = true, called
 		r.mu.Unlock()

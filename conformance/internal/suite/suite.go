@@ -38,6 +38,7 @@ type Suite struct {
 	single        bool                        // see Single
 	undeclared    bool                        // see Undeclared
 	optional      bool                        // what is undeclared need not be declared
+	recovers      bool                        // see Recovers
 	hung          int                         // see Hung
 	attempted     func(j Job, rec *Recording) // is told what is tried, where that is to be known
 	explored      int                         // interleavings
