@@ -16,24 +16,7 @@ import (
 func agendas() []zoo.Design {
 	type traits = debouncertest.Traits
 	return []zoo.Design{
-		{Name: "one goroutine sleeps until the first deadline of a heap of keys", Spec: debouncertest.Spec{
-			Name: "agenda", Time: debouncertest.Injected,
-			New: func(env debouncertest.Env, cfg debouncertest.Config, fire func(int)) debouncertest.Funcs {
-				a := newAgenda(env.Clock, cfg.Wait, func(_, v int) { fire(v) })
-				return debouncertest.Funcs{
-					Call: func(v int) { a.call(0, v) }, CallKey: a.call,
-					Cancel: a.cancel, CancelKey: a.drop, FlushKey: a.flush, Pending: a.pending, Stop: a.stop,
-				}
-			},
-			Traits: traits{
-				Edges: []debouncertest.Edges{debouncertest.Trailing}, Payload: debouncertest.LastPayload,
-				Tie: debouncertest.ResetFirst, StaleFire: debouncertest.StaleForbidden,
-				CancelBarrier: debouncertest.NoBarrier, AfterCancel: debouncertest.CancelReusable,
-				StopPending: debouncertest.StopDrops, ZeroWait: debouncertest.ZeroRefused,
-				Overlap: debouncertest.Serial, PanicPolicy: debouncertest.PanicRecovered,
-				ClockBack: debouncertest.BackStands,
-			},
-		}},
+		{Name: "one goroutine sleeps until the first deadline of a heap of keys", Spec: agendaSpec("")},
 		{Name: "each event cancels the context of the one before it", Spec: debouncertest.Spec{
 			Name: "superseded", Time: debouncertest.PackageTime,
 			New: func(env debouncertest.Env, cfg debouncertest.Config, fire func(int)) debouncertest.Funcs {
@@ -54,12 +37,38 @@ func agendas() []zoo.Design {
 	}
 }
 
+// diesOfPanic is a mistake of an agenda.
+const diesOfPanic = "a panic is recovered, and ends the goroutine"
+
+func agendaSpec(mutant string) debouncertest.Spec {
+	return debouncertest.Spec{
+		Name: "agenda", Time: debouncertest.Injected,
+		New: func(env debouncertest.Env, cfg debouncertest.Config, fire func(int)) debouncertest.Funcs {
+			a := newAgenda(env.Clock, cfg.Wait, func(_, v int) { fire(v) }, mutant)
+			return debouncertest.Funcs{
+				Call: func(v int) { a.call(0, v) }, CallKey: a.call,
+				Cancel: a.cancel, CancelKey: a.drop, FlushKey: a.flush, Pending: a.pending, Stop: a.stop,
+			}
+		},
+		Traits: debouncertest.Traits{
+			Edges: []debouncertest.Edges{debouncertest.Trailing}, Payload: debouncertest.LastPayload,
+			Tie: debouncertest.ResetFirst, StaleFire: debouncertest.StaleForbidden,
+			CancelBarrier: debouncertest.NoBarrier, AfterCancel: debouncertest.CancelReusable,
+			StopPending: debouncertest.StopDrops, ZeroWait: debouncertest.ZeroRefused,
+			Overlap: debouncertest.Serial, PanicPolicy: debouncertest.PanicRecovered,
+			ClockBack: debouncertest.BackStands,
+		},
+	}
+}
+
 // agenda debounces many keys with one goroutine.
 type agenda struct {
 	clock clockwork.Clock
 	wait  time.Duration
 	fire  func(key, v int)
 	wake  chan struct{} // the first deadline is another, or it is over
+
+	mutant string
 
 	mu      sync.Mutex
 	due     dues
@@ -73,11 +82,13 @@ type due struct {
 	place  int
 }
 
-func newAgenda(clock clockwork.Clock, wait time.Duration, fire func(key, v int)) *agenda {
+func newAgenda(clock clockwork.Clock, wait time.Duration, fire func(key, v int), mutant string) *agenda {
 	if wait <= 0 {
 		panic("wait must be > 0")
 	}
-	a := &agenda{clock: clock, wait: wait, fire: fire, wake: make(chan struct{}, 1), of: map[int]*due{}}
+	a := &agenda{
+		clock: clock, wait: wait, fire: fire, wake: make(chan struct{}, 1), mutant: mutant, of: map[int]*due{},
+	}
 	go a.run()
 	return a
 }
@@ -116,7 +127,9 @@ func (a *agenda) run() {
 			d := heap.Pop(&a.due).(*due)
 			delete(a.of, d.key)
 			a.mu.Unlock()
-			a.guarded(d)
+			if !a.guarded(d) && a.mutant == diesOfPanic {
+				return
+			}
 			a.mu.Lock()
 		}
 		if a.stopped {
@@ -140,9 +153,10 @@ func (a *agenda) run() {
 	}
 }
 
-func (a *agenda) guarded(d *due) {
+func (a *agenda) guarded(d *due) (returned bool) {
 	defer func() { _ = recover() }()
 	a.fire(d.key, d.v)
+	return true
 }
 
 func (a *agenda) cancel() {

@@ -30,7 +30,8 @@ func Mutants() []zoo.Mutant {
 	add("", batchSpec, batchMutants)
 	add("a table of keys: ", tableSpec, tableMutants)
 	all = append(all, onPackageTime()...)
-	all = append(all, mutant("keys share a leading edge", "DB-KEY", leadsForAll()))
+	all = append(all, mutant("keys share a leading edge", "DB-KEY", leadsForAll()),
+		mutant(diesOfPanic, "X-PANIC", agendaSpec(diesOfPanic)))
 	all = append(all, mutant("who has received the timer's value does not look again", "DB-NOSTALE", db.Spec{
 		Name: "zoo contexts", Time: db.Injected, Traits: trailingTraits,
 		New: func(env db.Env, cfg db.Config, fire func(int)) db.Funcs {
