@@ -111,7 +111,7 @@ func designs(source db.TimeSource) []design {
 			})},
 		{"two timers that refuse what is short", refusing(choosing(plain(func(d *db.Traits) {
 			d.MaxWait, d.ZeroWait = db.MaxWaitFromFirst, db.ZeroRefused
-		}), ways{}, verb.Cancel, verb.Flush))},
+		}), ways{flushEnds: true}, verb.Cancel, verb.Flush))},
 		{"times of the last call and fire", spec(lodash,
 			func(clock clockwork.Clock, cfg db.Config, fire func(int)) db.Funcs {
 				d := &lastCallTime{clock: clock, cfg: cfg, fire: fire}
@@ -130,10 +130,9 @@ func designs(source db.TimeSource) []design {
 		{"a timer that nobody takes back", choosing(plain(func(d *db.Traits) {
 			d.StaleFire, d.AfterCancel, d.Payload = db.StaleAllowed, db.CancelFinal, db.NoPayload
 		}), ways{tooLate: true}, verb.Cancel)},
-		{"callers fire what is overdue", choosing(plain(func(d *db.Traits) {
+		{"callers fire what is overdue", inTurn(choosing(plain(func(d *db.Traits) {
 			d.Tie, d.Payload, d.StopPending = db.FireFirst, db.FirstPayload, db.StopFlushes
-			d.Overlap, d.Reentrancy = db.Serial, db.ReentrancyForbidden
-		}), ways{}, verb.Stop)},
+		}), ways{}, verb.Stop))},
 		{"cancel waits for the callback", choosing(plain(func(d *db.Traits) {
 			d.Tie, d.CancelBarrier = db.ResetFirst, db.FinishBarrier
 			d.ZeroWait, d.Reentrancy = db.ZeroRefused, db.ReentrancyForbidden
@@ -141,6 +140,14 @@ func designs(source db.TimeSource) []design {
 		{"a state machine, twice", choosing(plain(func(d *db.Traits) { d.Edges, d.BothSingle = all, db.BothTwice }),
 			ways{}, verb.Cancel)},
 	}
+}
+
+// inTurn is a debouncer whose callbacks run under a lock of their own.
+func inTurn(spec db.Spec) db.Spec {
+	made := spec.New
+	spec.Traits.Overlap, spec.Traits.Reentrancy = db.Serial, db.ReentrancyForbidden
+	spec.New = func(env db.Env, cfg db.Config, fire func(int)) db.Funcs { return made(env, cfg, oneByOne(fire)) }
+	return spec
 }
 
 // refusing is a debouncer whose constructor takes no short wait, and no bound that is shorter than the wait.
