@@ -9,6 +9,7 @@ import (
 	"go/token"
 	"go/types"
 	"io"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -26,15 +27,16 @@ type trial struct {
 	taken        int      // of all
 	changed      bool     // its traits were written
 	paged        string   // what became of the page; empty if there is none
-	broke        []string // what each that was tried breaks, in words; nil if nothing was run
-	guessed      bool     // each of several breaks rules of its own
+	said         []string // of each that was tried what its run showed; nil if nothing was run
+	judged       bool     // that run of the one that is taken
+	guessed      bool     // each of several that were judged breaks rules of its own
 
 	text bytes.Buffer // what the run of the one that is taken prints
 }
 
 // run tries one after the other, until one breaks no rule and asks for no decision.
 func (t *trial) run(stderr io.Writer) error {
-	fewest := -1
+	fewest := math.MaxInt
 	t.guessed = len(t.all) > 1
 	var best *judged
 	for i, a := range t.all {
@@ -47,9 +49,17 @@ func (t *trial) run(stderr io.Writer) error {
 		for _, r := range j.reports {
 			open += len(r.Decisions)
 		}
-		t.broke = append(t.broke, inOne(broken)+map[bool]string{true: " and leaves a decision open"}[open > 0])
+		if len(j.reports) == 0 {
+			t.said = append(t.said, "nothing was judged, as the test failed before")
+			if best == nil {
+				best = j
+			}
+			continue
+		}
+		t.said, t.judged = append(t.said, "it breaks "+inOne(broken)+
+			map[bool]string{true: " and leaves a decision open"}[open > 0]), true
 		own := slices.DeleteFunc(slices.Clone(broken), func(rule string) bool { return strings.HasPrefix(rule, "X-") })
-		if weight := (len(own)+open)<<16 + len(broken) + open; fewest < 0 || weight < fewest { // its own count first
+		if weight := (len(own)+open)<<16 + len(broken) + open; weight < fewest { // its own count first
 			fewest, t.taken, best = weight, i, j
 		}
 		t.guessed = len(own) > 0 && t.guessed
@@ -75,7 +85,7 @@ func (t *trial) try(a *adapter, stderr io.Writer) (*judged, error) {
 		if err != nil || len(j.reports) > 0 {
 			return j, err
 		}
-		if len(a.lacking) > 0 || !a.needDurations() {
+		if !a.needDurations() {
 			a.lines = without
 			return j, nil
 		}
@@ -232,9 +242,6 @@ func (j *judged) broken() []string {
 			}
 		}
 	}
-	if len(j.reports) == 0 {
-		out = append(out, "nothing, as nothing was judged")
-	}
 	return out
 }
 
@@ -260,8 +267,8 @@ func (t *trial) tellPage(out io.Writer) {
 func (t *trial) tell(out io.Writer) {
 	fmt.Fprintf(out, "wrote %s\n", t.file)
 	t.tellPage(out)
-	if took := t.all[t.taken]; t.guessed {
-		fmt.Fprintf(out, "It breaks rules of each contract that was tried, so that it is judged by %s is a guess: "+
+	if took := t.all[t.taken]; t.guessed && t.judged {
+		fmt.Fprintf(out, "It breaks rules of every contract that was tried. %s is a guess: "+
 			"set the one that its documentation promises.\n", choice{took.c, took.kind})
 	}
 	for _, s := range t.all[t.taken].assumed {
@@ -287,18 +294,23 @@ func (t *trial) tell(out io.Writer) {
 			say = "set Kind: quotatest." + a.kind
 		}
 		switch by := (choice{a.c, a.kind}).String(); {
-		case i < len(t.broke) && i != t.taken:
-			fmt.Fprintf(out, "tried: by %s it breaks %s; if that is its contract, %s\n", by, t.broke[i], say)
+		case i < len(t.said) && i != t.taken:
+			fmt.Fprintf(out, "tried: by %s %s; if that is its contract, %s\n", by, t.said[i], say)
 		case i != t.taken:
 			fmt.Fprintf(out, "its contract may be %s: then %s\n", by, say)
 		}
 	}
-	if t.o.writeTraits {
+	if t.o.writeTraits && t.judged {
 		fmt.Fprintln(out, "Its traits were observed: check that each is what you mean.")
 	}
-	if t.broke == nil {
+	switch {
+	case len(t.all[t.taken].lacking) > 0:
+		fmt.Fprintf(out, "It was not run: complete New, delete the t.Skip, and run it.\nnext: %s\n", t.command())
+	case t.said == nil:
 		fmt.Fprintf(out, "It was not run; the subtest TRAITS prints the traits to paste.\nnext: %s\n", t.command())
-	} else {
+	case !t.judged:
+		fmt.Fprintf(out, "\nIt was run once. Nothing was judged, as the test failed before:\n\n%s", &t.text)
+	default:
 		fmt.Fprintf(out, "\nIt was run once. The result:\n\n%s", &t.text)
 	}
 }

@@ -43,6 +43,12 @@ func TestInit_tries(t *testing.T) {
 		if test := read(t, dir, "conformance_test.go"); strings.Contains(test, "panic(") {
 			t.Errorf("it refuses what it is made with:\n%s", test)
 		}
+		if want := "Nothing was judged, as the test failed before:"; !strings.Contains(out.String(), want) {
+			t.Errorf("there is no %q in\n%s", want, &out)
+		}
+		if run(nil, &out, &failed); strings.Contains(failed.String(), "in . alone") {
+			t.Errorf("other packages are said to be missing: %s", &failed)
+		}
 	})
 	t.Run("a second type", func(t *testing.T) {
 		failed.Reset()
@@ -210,10 +216,13 @@ func TestAdapter_needDurations(t *testing.T) {
 func TestInit_notComplete(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "x_test.go")
 	var out, failed bytes.Buffer
-	if code := run([]string{"init", "-o", file, "./testdata/subjects.AgelessBatcher"}, &out, &failed); code != 0 {
+	args := []string{"init", "-write-traits", "-o", file, "./testdata/subjects.AgelessBatcher"}
+	if code := run(args, &out, &failed); code != 0 {
 		t.Fatalf("init ends with %d: %s", code, &failed)
 	}
-	for _, want := range []string{"not complete: say which chan int", "not complete: set its Delay"} {
+	for _, want := range []string{
+		"not complete: say which chan int", "not complete: set its Delay", "It was not run: complete New",
+	} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("there is no %q in\n%s", want, &out)
 		}
