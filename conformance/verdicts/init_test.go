@@ -175,6 +175,10 @@ func TestInit_subjects(t *testing.T) {
 			"if cfg.Delay == 0 { panic(\"0 may stand for a default: delete this check if 0 means no bound\") }",
 			"return x.Add(v)", "Flush: x.Flush", "// WithBulkEager is not used: hand it on where cfg",
 		}},
+		{"RefBatcher", []string{
+			"func(v []*int) { var all []int for _, item := range v { all = append(all, *item) } batch(all) }", "x.Put(&v)",
+		}},
+		{"RefDebouncer", []string{"func(v *int) { fire(*v) }", "x.Call(&v)"}},
 		{"Waiting", []string{"batchtest.Run(", "go x.Run(v)", `if cfg.Size > 0 { panic("it has none") }`}},
 		{"Drawn", []string{
 			"batchtest.Run(",

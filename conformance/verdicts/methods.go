@@ -361,7 +361,7 @@ func (a *adapter) argument(v *types.Var, left *needs) string {
 		return a.number(v, left)
 	case k == context:
 		return a.use("context", "context") + ".Background()"
-	case (isAny(t) || v == a.text) && left.take(payload):
+	case (isAny(t) || isRef(t) || v == a.text) && left.take(payload):
 		return a.payload(t)
 	case k == duration:
 		return a.patience(t)
@@ -488,6 +488,8 @@ func (a *adapter) payload(t types.Type) string {
 	switch {
 	case isAny(t) || types.Identical(t, types.Typ[types.Int]):
 		return "v"
+	case isRef(t):
+		return "&v"
 	case kindOf(t) == ident:
 		a.use("strconv", "strconv")
 		return a.converted(t, "strconv.Itoa(v)")
