@@ -279,7 +279,7 @@ func named(t types.Type) *types.TypeName {
 func (a *adapter) method(name string) *types.Func {
 	obj, _, _ := types.LookupFieldOrMethod(a.subject, true, a.pkg.types, name)
 	f, _ := obj.(*types.Func)
-	if f != nil && ofSync.MatchString(f.FullName()) { // promoted
+	if f != nil && ofSync.MatchString(f.FullName()) && !types.IsInterface(a.subject) { // a lock of its own
 		return nil
 	}
 	return f

@@ -137,6 +137,7 @@ func TestInit_subjects(t *testing.T) {
 			"CallKey: x.Debounce,", "func(v int) { x.Debounce(1, v) }", "CancelKey: func(key int) { x.Cancel(key) },",
 			"FlushKey: x.Flush,", "// Cancel: nothing fits.", "// Flush: nothing fits.", ": it does not fit Pending",
 		}},
+		{"Latch", []string{"{ x.Lock() },", "return x.TryLock()", "{ x.Unlock() }"}},
 		{"Door", []string{"concurrencytest.Run(", "p := subjects.NewDoor(cfg.Limit) x := *p", "x.AcquireCtx(ctx)"}},
 		{"Pacer", []string{
 			"leakybuckettest.Run(", "leakybuckettest.Injected", "var clock subjects.Clock = env.Clock",
