@@ -223,7 +223,7 @@ func TestInit_subjects(t *testing.T) {
 		{"Turned", []string{"quotatest.Run(", "OK: !r0"}},
 		{"limitertest NewTurned", []string{"Allow: func() bool { return !x.Limit() }"}},
 		{"Straight", []string{"quotatest.Run(", "OK: r0"}},
-		{"Mute", []string{"// x.Limit(): say whether true means granted or denied", "t.Skip("}},
+		{"Mute", []string{"// x.Limit(): say whether true means granted or denied", "not used: Forget()", "t.Skip("}},
 		{"DebounceAny", []string{
 			"[int, int](func(v ...int) (_ int) { fire(v[0]) return }, cfg.Wait,", "func(v int) { x(v) }",
 			"Cancel: control.Cancel,", "Flush: control.Flush,", "Pending: control.Pending,", "Size of the second",

@@ -128,7 +128,8 @@ func (a *adapter) isTry(o operation, name string) bool {
 
 // left notes the methods that nothing uses.
 func (a *adapter) left(used map[string]bool) {
-	for _, called := range calledOf.FindAllStringSubmatch(strings.Join(slices.Concat(a.lines, a.fields), "\n"), -1) {
+	text := strings.Join(slices.Concat(a.lines, a.fields, a.notes), "\n")
+	for _, called := range calledOf.FindAllStringSubmatch(text, -1) {
 		used[called[1]] = true
 	}
 	for f := range a.methods() {
