@@ -90,7 +90,7 @@ func TestInit_subjects(t *testing.T) {
 		}},
 		{"Valve", []string{
 			"concurrencytest.Run(", "NewValve(cfg.Limit)", "if !x.Start(cfg.Timeout) {", `errors.New("rejected")`,
-			"TryAcquire:", "x.Done()",
+			"TryAcquire:", "x.Done()", "Context: concurrencytest.ContextIgnored",
 		}},
 		{"Sized", []string{"concurrencytest.Run(", "x.AddWithContext(ctx)", "x.Add()", "x.Done()"}},
 		{"Meter", []string{

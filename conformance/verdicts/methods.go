@@ -67,6 +67,9 @@ func (a *adapter) filled() {
 	} else if at {
 		a.note("what ends in At is judged with Time: Explicit")
 	}
+	if a.c.pkg == "concurrencytest" && a.contextless() {
+		a.declare("Context", "concurrencytest.ContextIgnored")
+	}
 	if slices.ContainsFunc(a.c.must, func(field string) bool { return a.set[field] }) {
 		text := strings.Join(slices.Concat(a.lines, a.fields), "\n")
 		if (a.set["Call"] || a.set["CallKey"] || a.c.pkg == "batchtest") && !strings.Contains(text, a.c.made+"(") {
@@ -80,6 +83,17 @@ func (a *adapter) filled() {
 	} else {
 		a.lack("one of these must be set: %s", strings.Join(a.c.must, ", "))
 	}
+}
+
+// contextless reports whether operations that have a context are set, and none hands it on.
+func (a *adapter) contextless() bool {
+	with := 0
+	for _, field := range []string{"Take", "Do", "Acquire"} {
+		if a.set[field] {
+			with++
+		}
+	}
+	return with > 0 && strings.Count(strings.Join(a.fields, "\n"), "(_ context.Context") == with
 }
 
 // methods are the exported ones of the subject.
