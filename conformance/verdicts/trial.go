@@ -51,16 +51,14 @@ func (t *trial) run(stderr io.Writer) error {
 		}
 		if len(j.reports) == 0 {
 			t.said = append(t.said, "nothing was judged, as the test failed before")
-			if best == nil {
-				best = j
-			}
+			best = cmp.Or(best, j)
 			continue
 		}
 		t.said, t.judged = append(t.said, "it breaks "+inOne(broken)+
 			map[bool]string{true: " and leaves a decision open"}[open > 0]), true
-		own := slices.DeleteFunc(slices.Clone(broken), func(rule string) bool { return strings.HasPrefix(rule, "X-") })
-		if weight := (len(own)+open)<<16 + len(broken) + open; weight < fewest { // its own count first
-			fewest, t.taken, best = weight, i, j
+		own := slices.DeleteFunc(broken, func(rule string) bool { return strings.HasPrefix(rule, "X-") }) // of them all
+		if len(own)+open < fewest {
+			fewest, t.taken, best = len(own)+open, i, j
 		}
 		t.guessed = len(own) > 0 && t.guessed
 		if fewest == 0 {
@@ -303,16 +301,14 @@ func (t *trial) tell(out io.Writer) {
 	if t.o.writeTraits && t.judged {
 		fmt.Fprintln(out, "Its traits were observed: check that each is what you mean.")
 	}
-	switch {
-	case len(t.all[t.taken].lacking) > 0:
-		fmt.Fprintf(out, "It was not run: complete New, delete the t.Skip, and run it.\nnext: %s\n", t.command())
-	case t.said == nil:
-		fmt.Fprintf(out, "It was not run; the subtest TRAITS prints the traits to paste.\nnext: %s\n", t.command())
-	case !t.judged:
-		fmt.Fprintf(out, "\nIt was run once. Nothing was judged, as the test failed before:\n\n%s", &t.text)
-	default:
-		fmt.Fprintf(out, "\nIt was run once. The result:\n\n%s", &t.text)
+	if t.said == nil {
+		how := map[bool]string{true: "; the subtest TRAITS prints the traits to paste",
+			false: ": complete New, delete the t.Skip, and run it"}[len(t.all[t.taken].lacking) == 0]
+		fmt.Fprintf(out, "It was not run%s.\nnext: %s\n", how, t.command())
+		return
 	}
+	what := map[bool]string{true: "The result", false: "Nothing was judged, as the test failed before"}[t.judged]
+	fmt.Fprintf(out, "\nIt was run once. %s:\n\n%s", what, &t.text)
 }
 
 // command runs what was written.
