@@ -27,12 +27,15 @@ func (a *adapter) options(t types.Type) string {
 	case len(parts) > 0:
 		a.assume("%s has no other relevant fields", name)
 		return ref + types.TypeString(elem, a.qualifier) + "{" + strings.Join(parts, ", ") + "}"
-	case ref != "":
+	case ref != "" && optionTypes.MatchString(name):
 		a.assume("nil stands for the defaults of %s", name)
 		return "nil"
 	}
 	return ""
 }
+
+// optionTypes are the names of types of which nil may stand for the defaults.
+var optionTypes = regexp.MustCompile(`(?i)opt|conf|setting|param|log(g|$)|metric|trace|stats|hook`)
 
 // setting is something that can be set, and to what.
 type setting struct{ name, expr string }
