@@ -223,7 +223,8 @@ func (a *adapter) bound() {
 		if check.MatchString(strings.Join(a.lines, "\n")) {
 			name, value, _ := strings.Cut(trait, " ")
 			a.declare(name, value)
-			a.ask("New itself refuses 0, so that " + name + " says nothing of the constructor: if that takes 0, delete both")
+			a.ask("New itself refuses 0, so that " + name + " says nothing of the constructor: " +
+				"if that takes 0, delete both")
 		}
 	}
 }
@@ -250,7 +251,9 @@ var unbounded = regexp.MustCompile(`(?i)[^.]*\b(0|zero)\b[^.]{0,40}` +
 func (a *adapter) declare(trait, value string) { a.traits[trait] = value }
 
 func (a *adapter) assume(text string, args ...any) {
-	a.assumed = append(a.assumed, fmt.Sprintf(text, args...))
+	if said := fmt.Sprintf(text, args...); !slices.Contains(a.assumed, said) {
+		a.assumed = append(a.assumed, said)
+	}
 }
 
 // constructors are the functions of a package that return a type, or a pointer to it, and begin with New; for an
@@ -432,4 +435,46 @@ func (a *adapter) put(field, expr string) {
 		a.set[field] = true
 		a.fields = append(a.fields, field+": "+expr+","+a.c.remarks[field])
 	}
+}
+
+// left notes the methods that nothing uses.
+func (a *adapter) left(used map[string]bool) {
+	text := strings.Join(slices.Concat(a.lines, a.fields, a.notes), "\n")
+	for _, zero := range zeroOf.FindAllStringSubmatch(text, -1) {
+		a.assume("its %s may be 0", zero[1])
+	}
+	for _, called := range calledOf.FindAllStringSubmatch(text, -1) {
+		used[called[1]] = true
+	}
+	for f := range a.methods() {
+		if !used[f.Name()] {
+			sig := strings.TrimPrefix(types.TypeString(f.Type(), a.short), "func")
+			a.note("not used: %s", f.Name()+sig+a.unused(f.Name()))
+			for v := range f.Type().(*types.Signature).Results().Variables() {
+				if obj, _, _ := types.LookupFieldOrMethod(v.Type(), true, a.pkg.types, "Cancel"); obj != nil {
+					a.ask("wire " + f.Name() + " by hand: until then the Cancel of what it returns is not tried")
+				}
+			}
+		}
+	}
+}
+
+// calledOf are the methods of the instance in a text, and zeroOf the types of another package of which it has the zero.
+var (
+	calledOf = regexp.MustCompile(`\b` + instance + `\.(\w+)`)
+	zeroOf   = regexp.MustCompile(`[(, ](\w\w+\.[A-Z]\w*)\(0\)`)
+)
+
+// unused says why a method is not used although a field that is not set has its name.
+func (a *adapter) unused(name string) string {
+	if name == a.told() {
+		return ""
+	}
+	for _, o := range a.c.operations {
+		explicit := slices.Contains(o.params, instant) && !slices.Contains(kindsOf(a.signature(name).Params()), instant)
+		if slices.Contains(o.methods, name) && !a.done(o.field) && !strings.Contains(o.field, "Key") && !explicit {
+			return map[bool]string{true: undecided, false: ": it does not fit " + o.field}[open.MatchString(name)]
+		}
+	}
+	return ""
 }

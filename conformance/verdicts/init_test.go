@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -178,7 +179,8 @@ func TestInit_subjects(t *testing.T) {
 			"return x.Add(v)", "Flush: x.Flush", "// WithBulkEager is not used: hand it on where cfg",
 		}},
 		{"RefBatcher", []string{
-			"func(v []*int) { var all []int for _, item := range v { all = append(all, *item) } batch(all) }", "x.Put(&v)",
+			"func(v []*int) { var all []int for _, item := range v { all = append(all, *item) } batch(all) }",
+			"x.Put(&v)",
 		}},
 		{"RefDebouncer", []string{"func(v *int) { fire(*v) }", "x.Call(&v)"}},
 		{"Waiting", []string{"batchtest.Run(", "go x.Run(v)", `if cfg.Size > 0 { panic("it has none") }`}},
@@ -336,6 +338,16 @@ func TestInit_subjects(t *testing.T) {
 		{"LoopDebouncer", []string{
 			"no contract covers a debouncer whose Call takes the time: ", "// not used: Call(now time.Time) bool _ = x",
 		}},
+		{"RankLimiter", []string{
+			"(1, cfg.Rate.PerSecond(), float64(cfg.Burst))", "x.Wait(ctx, subjects.Rank(0), float64(n))",
+		}},
+		{"RankSemaphore", []string{"NewRankSemaphore(1, cfg.Limit)"}},
+		{"MostBucket", []string{"NewMostBucket(float64(cfg.Burst), cfg.Rate.PerSecond())"}},
+		{"limitertest QuantumBucket", []string{"NewQuantumBucket(cfg.Rate.Per, cfg.Burst, cfg.Rate.Events)"}},
+		{"TenantBucket", []string{"NewTenantBucket(cfg.Rate.PerSecond(), cfg.Burst, time.Hour)"}},
+		{"Visitors", []string{"VisitorsOptions{Rate: cfg.Window, Limit: uint(cfg.Limit)}"}},
+		{"Ambiguous", []string{`t.Skip("not complete: say which of a and b is cfg.Limit: here they go by place")`}},
+		{"SetBucket", []string{`t.Skip("not complete: say which *subjects.RateSet rates it is made with`}},
 		{"Licence", []string{"concurrencytest.Run(", "r, err := x.Acquire(ctx)", "r, ok := x.TryAcquire()", "}, true"}},
 	} {
 		asked, name, ok := strings.Cut(c.name, " ")
@@ -363,6 +375,27 @@ func TestInit_subjects(t *testing.T) {
 	}
 	if out, err := exec.Command("go", files...).CombinedOutput(); err != nil {
 		t.Errorf("what init writes does not compile: %s", out)
+	}
+}
+
+// What an adapter gets that is no part of the configuration is said, once.
+func TestInit_assumed(t *testing.T) {
+	pkg, err := load("./testdata/subjects")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string][]string{
+		"NewRankLimiter":  {"priorities may be 1", "its subjects.Rank may be 0"},
+		"NewTenantBucket": {"recheckPeriod may be time.Hour"},
+		"NewNameless":     {"its text without a name is a key: if it is ignored, use no field for keys"},
+	} {
+		all, err := newAdapters(pkg, name, "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := all[0].assumed[1:]; !slices.Equal(got, want) {
+			t.Errorf("init %s assumes %q, want %q", name, got, want)
+		}
 	}
 }
 

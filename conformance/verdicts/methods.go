@@ -67,11 +67,12 @@ func (a *adapter) filled() {
 	} else if at {
 		a.note("what ends in At is judged with Time: Explicit")
 	}
-	if a.c.pkg == "concurrencytest" && a.contextless() {
+	set := strings.Join(a.fields, "\n")
+	if strings.Contains(set, "(_ context.Context") && !handsOn.MatchString(set) {
 		a.declare("Context", "concurrencytest.ContextIgnored")
 	}
 	if slices.ContainsFunc(a.c.must, func(field string) bool { return a.set[field] }) {
-		text := strings.Join(slices.Concat(a.lines, a.fields), "\n")
+		text := strings.Join(append(a.lines, set), "\n")
 		if (a.set["Call"] || a.set["CallKey"] || a.c.pkg == "batchtest") && !strings.Contains(text, a.c.made+"(") {
 			a.lack("say how it calls %s", a.c.made)
 		}
@@ -85,16 +86,8 @@ func (a *adapter) filled() {
 	}
 }
 
-// contextless reports whether operations that have a context are set, and none hands it on.
-func (a *adapter) contextless() bool {
-	with := 0
-	for _, field := range []string{"Take", "Do", "Acquire"} {
-		if a.set[field] {
-			with++
-		}
-	}
-	return with > 0 && strings.Count(strings.Join(a.fields, "\n"), "(_ context.Context") == with
-}
+// handsOn matches a field that has a context and does not drop it.
+var handsOn = regexp.MustCompile(`\bctx\b|(Take|Do|Acquire): x\.`)
 
 // methods are the exported ones of the subject.
 func (a *adapter) methods() iter.Seq[*types.Func] {
@@ -138,42 +131,6 @@ func (a *adapter) isTry(o operation, name string) bool {
 	})
 	return waits && slices.Equal(kindsOf(sig.Results()), []kind{boolean}) &&
 		!slices.Contains(kindsOf(sig.Params()), duration)
-}
-
-// left notes the methods that nothing uses.
-func (a *adapter) left(used map[string]bool) {
-	text := strings.Join(slices.Concat(a.lines, a.fields, a.notes), "\n")
-	for _, called := range calledOf.FindAllStringSubmatch(text, -1) {
-		used[called[1]] = true
-	}
-	for f := range a.methods() {
-		if !used[f.Name()] {
-			sig := strings.TrimPrefix(types.TypeString(f.Type(), a.short), "func")
-			a.note("not used: %s", f.Name()+sig+a.unused(f.Name()))
-			for v := range f.Type().(*types.Signature).Results().Variables() {
-				if obj, _, _ := types.LookupFieldOrMethod(v.Type(), true, a.pkg.types, "Cancel"); obj != nil {
-					a.ask("wire " + f.Name() + " by hand: until then the Cancel of what it returns is not tried")
-				}
-			}
-		}
-	}
-}
-
-// calledOf are the methods of the instance in a text.
-var calledOf = regexp.MustCompile(`\b` + instance + `\.(\w+)`)
-
-// unused says why a method is not used although a field that is not set has its name.
-func (a *adapter) unused(name string) string {
-	if name == a.told() {
-		return ""
-	}
-	for _, o := range a.c.operations {
-		explicit := slices.Contains(o.params, instant) && !slices.Contains(kindsOf(a.signature(name).Params()), instant)
-		if slices.Contains(o.methods, name) && !a.done(o.field) && !strings.Contains(o.field, "Key") && !explicit {
-			return map[bool]string{true: undecided, false: ": it does not fit " + o.field}[open.MatchString(name)]
-		}
-	}
-	return ""
 }
 
 // done reports whether a field, or what makes it needless, is set.
@@ -467,6 +424,9 @@ var labels = regexp.MustCompile(`(?i)reason|label|mess|msg|text|descr|comment`)
 // keyText is the argument for a parameter that is a text: the number of a key, or one key.
 func (a *adapter) keyText(v *types.Var, numbered bool) string {
 	if numbered {
+		if v.Name() == "" {
+			a.assume("its text without a name is a key: if it is ignored, use no field for keys")
+		}
 		a.use("strconv", "strconv")
 		return a.converted(v.Type(), "strconv.Itoa(key)")
 	}

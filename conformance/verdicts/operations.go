@@ -117,7 +117,7 @@ var known = []*contract{
 	},
 	{
 		pkg: "debouncertest", made: "fire", names: regexp.MustCompile(`(?i)debounc|coalesc`),
-		durations: []string{"cfg.Wait", "cfg.MaxWait"}, counts: []string{"cfg.Full"}, must: []string{"Call", "CallKey"},
+		durations: []string{"cfg.Wait"}, counts: []string{"cfg.Full"}, must: []string{"Call", "CallKey"},
 		optional: map[string]string{
 			"cfg.MaxWait": "MaxWait: one of MaxWaitFromFirst, MaxWaitFromFire and MaxWaitOnCall",
 			"cfg.Full":    "Full: one of FullFires and FullMakesRoom",
@@ -139,8 +139,9 @@ var known = []*contract{
 	},
 	{
 		pkg: "concurrencytest", names: regexp.MustCompile(`(?i)semaphore|bulkhead|concurren|inflight`),
-		durations: []string{"cfg.Timeout"}, counts: []string{"cfg.Limit", "cfg.Backlog"},
-		must: []string{"Acquire", "Lock", "Take", "Do"},
+		durations: []string{"cfg.Timeout"}, counts: []string{"cfg.Limit"},
+		must:  []string{"Acquire", "Lock", "Take", "Do"},
+		named: []wellKnown{{count, regexp.MustCompile(`(?i)backlog|queue|pending|waiting`), "cfg.Backlog"}},
 		operations: []operation{
 			{"Take", []kind{context, count}, release, slices.Concat(takes, begins)},
 			{"Do", []kind{context, running}, failure, []string{"Do", "Run", "Execute", "Call"}},

@@ -406,7 +406,7 @@ func (a *adapter) algorithms() []string {
 	if told := a.byName(); told != "" {
 		return []string{told}
 	}
-	if slices.ContainsFunc(a.parameters(), func(v *types.Var) bool { return isBurst(v.Name()) }) {
+	if a.isGiven(burst) {
 		return []string{"GCRA"}
 	}
 	scope := a.pkg.types.Scope()

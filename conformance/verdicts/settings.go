@@ -42,8 +42,8 @@ type setting struct{ name, expr string }
 
 // usual are the names of what a configuration has.
 var usual = map[kind]*regexp.Regexp{
-	duration: regexp.MustCompile(more + `(interval|window|period|per|wait|delay|threshold|timeout|duration|linger|` +
-		`age)$`),
+	duration: regexp.MustCompile(more + `(interval|window|period|per|rate|wait|delay|threshold|timeout|duration|` +
+		`linger|age)$`),
 	count: regexp.MustCompile(more + `(limit|max|maxcount|tokens|burst|events|requests|capacity|size|backlog|` +
 		`threshold|tasks|items|slack)$`),
 	perSec: regexp.MustCompile(more + `(rate|limit|max|rps|qps|persecond)$`),
@@ -82,7 +82,8 @@ func (a *adapter) fitting(s *types.Struct) []setting {
 	g := a.giver(types.NewSignatureType(nil, nil, nil, types.NewTuple(fields...), nil, false))
 	var out []setting
 	for _, f := range fields {
-		if k := kindOf(f.Type()); len(g.left(k)) > 0 || a.knows(k, f.Name()) {
+		k, given := kindOf(f.Type()), g.args[f.Name()]
+		if given != "0" && given != "1" && (given != "" || len(g.left(k)) > 0 || a.knows(k, f.Name())) {
 			x := setting{f.Name(), g.simple(f.Name(), f.Type())}
 			bound := slices.Contains(a.c.bounds, configuration.FindString(x.expr)) // which refuses its 0 itself
 			if !strings.Contains(x.expr, "max(") && k != boolean && a.c.optional[x.expr] == "" && !bound {
