@@ -185,17 +185,18 @@ const noBurst = "if cfg.Burst != "
 
 var configuration = regexp.MustCompile(`cfg\.[A-Z]\w*`)
 
-// needDurations refuses to be made without the durations of the configuration, and reports whether that is new.
-func (a *adapter) needDurations() bool {
-	text, before := strings.Join(a.lines, "\n"), len(a.lines)
-	for _, field := range a.c.durations {
+// needMore refuses to be made without a duration of the configuration, or else without a count, where that is new.
+func (a *adapter) needMore() bool {
+	text := strings.Join(a.lines, "\n")
+	for _, field := range slices.Concat(a.c.durations, a.c.counts) {
 		refusal := "if " + field + " <= 0 {\npanic(\"made like this, it ended the process\")\n}"
 		whole := configuration.FindString(field) == field && strings.Contains(text, field)
 		if whole && !strings.Contains(text, refusal) {
 			a.lines = append([]string{refusal}, a.lines...)
+			return true
 		}
 	}
-	return len(a.lines) > before
+	return false
 }
 
 // bound refuses the configurations that a constructor has no argument for, or that mean something else to it.

@@ -195,7 +195,7 @@ func TestWithTraits(t *testing.T) {
 }
 
 // A process that dies of a duration of 0 is no verdict: the constructor is not asked for it again.
-func TestAdapter_needDurations(t *testing.T) {
+func TestAdapter_needMore(t *testing.T) {
 	pkg, err := load("./testdata/subjects")
 	if err != nil {
 		t.Fatal(err)
@@ -204,7 +204,7 @@ func TestAdapter_needDurations(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !all[0].needDurations() || all[0].needDurations() {
+	if !all[0].needMore() || all[0].needMore() {
 		t.Error("a refusal is written never, or twice")
 	}
 	if text := string(all[0].source()); strings.Count(text, "if cfg.Interval <= 0 {") != 1 {
