@@ -441,7 +441,7 @@ func (a *adapter) put(field, expr string) {
 // left notes the methods that nothing uses.
 func (a *adapter) left(used map[string]bool) {
 	text := strings.Join(slices.Concat(a.lines, a.fields, a.notes), "\n")
-	for _, zero := range zeroOf.FindAllStringSubmatch(text, -1) {
+	for _, zero := range zeroOf.FindAllStringSubmatch(strings.Join(a.fields, "\n"), -1) {
 		a.assume("its %s may be 0", zero[1])
 	}
 	for _, called := range calledOf.FindAllStringSubmatch(text, -1) {

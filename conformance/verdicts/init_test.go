@@ -82,7 +82,9 @@ func TestInit_subjects(t *testing.T) {
 			"int(r0.Remaining)", "r0.RetryAfter", "time.Until(r0.Reset)", "Err: r1", `panic("out of range")`, "Stop:",
 		}},
 		{"Gate", []string{"quotatest.SlidingCounter", "x.Handler(next)", "Remaining: left"}},
-		{"Throttle", []string{"concurrencytest.Run(", "x(next)", "Do:"}},
+		{"Throttle", []string{
+			"concurrencytest.Run(", "x(next)", "Do:", "ContextError: concurrencytest.ErrorOfOwn",
+		}},
 		{"ThrottleBacklog", []string{"concurrencytest.Run(", "(cfg.Limit, cfg.Backlog, cfg.Timeout)"}},
 		{"Crew", []string{"concurrencytest.Run(", "if !x.Go(ctx, func() { <-done })", "Take:"}},
 		{"Bucket", []string{
@@ -342,6 +344,7 @@ func TestInit_subjects(t *testing.T) {
 			"(1, cfg.Rate.PerSecond(), float64(cfg.Burst))", "x.Wait(ctx, subjects.Rank(0), float64(n))",
 		}},
 		{"RankSemaphore", []string{"NewRankSemaphore(1, cfg.Limit)"}},
+		{"Lobby", []string{"{Limit: cfg.Limit, BacklogLimit: cfg.Backlog, BacklogTimeout: cfg.Timeout}"}},
 		{"MostBucket", []string{"NewMostBucket(float64(cfg.Burst), cfg.Rate.PerSecond())"}},
 		{"limitertest QuantumBucket", []string{"NewQuantumBucket(cfg.Rate.Per, cfg.Burst, cfg.Rate.Events)"}},
 		{"TenantBucket", []string{"NewTenantBucket(cfg.Rate.PerSecond(), cfg.Burst, time.Hour)"}},

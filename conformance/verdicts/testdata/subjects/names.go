@@ -25,6 +25,21 @@ func NewRankSemaphore(ranks, capacity int) *RankSemaphore { return nil }
 func (*RankSemaphore) Acquire(ctx context.Context, n int) error { return nil }
 func (*RankSemaphore) Release(n int)                            {}
 
+// Lobby seats some of those that wait.
+type Lobby struct{}
+
+// LobbyOptions configure it.
+type LobbyOptions struct {
+	Limit, BacklogLimit int
+	BacklogTimeout      time.Duration
+}
+
+// NewLobby makes one.
+func NewLobby(o LobbyOptions) *Lobby { return nil }
+
+func (*Lobby) Acquire(ctx context.Context) error { return nil }
+func (*Lobby) Release()                          {}
+
 // MostBucket has a rate behind its burst.
 type MostBucket struct{}
 
