@@ -140,7 +140,7 @@ var known = []*contract{
 	{
 		pkg: "concurrencytest", names: regexp.MustCompile(`(?i)semaphore|bulkhead|concurren|inflight`),
 		durations: []string{"cfg.Timeout"}, counts: []string{"cfg.Limit"},
-		must:  []string{"Acquire", "Lock", "Take", "Do"},
+		must: []string{"Acquire", "Lock", "Take", "Do"},
 		named: []wellKnown{
 			{count, regexp.MustCompile(`(?i)backlog|queue|pending|waiting`), "cfg.Backlog"},
 			{duration, regexp.MustCompile(`(?i)^(backlog|queue|wait)_?time_?out$`), "cfg.Timeout"},

@@ -45,21 +45,12 @@ func (t *trial) run(stderr io.Writer) error {
 		if err != nil {
 			return err
 		}
-		broken := j.broken()
-		open := 0
-		for _, r := range j.reports {
-			open += len(r.Decisions)
-			for _, v := range r.Verdicts {
-				if v.Status == conformance.Undecided && !ofAny.MatchString(v.Rule) {
-					open++
-				}
-			}
-		}
 		if len(j.reports) == 0 {
 			t.said = append(t.said, "nothing was judged, as the test failed before")
 			best = cmp.Or(best, j)
 			continue
 		}
+		broken, open := j.shows()
 		t.said, t.judged = append(t.said, "it breaks "+inOne(broken)+
 			map[bool]string{true: " and leaves a decision open"}[open > 0]), true
 		own := slices.DeleteFunc(broken, ofAny.MatchString)
@@ -239,17 +230,19 @@ func (t *trial) judge(tests string, stderr io.Writer) (*judged, error) {
 	return j, nil
 }
 
-// broken are the rules that fail.
-func (j *judged) broken() []string {
-	var out []string
+// shows are the rules that fail, and how many decisions are open, together with the rules that wait for them.
+func (j *judged) shows() (broken []string, open int) {
 	for _, r := range j.reports {
+		open += len(r.Decisions)
 		for _, v := range r.Verdicts {
 			if v.Status == conformance.Fail {
-				out = append(out, v.Rule)
+				broken = append(broken, v.Rule)
+			} else if v.Status == conformance.Undecided && !ofAny.MatchString(v.Rule) {
+				open++
 			}
 		}
 	}
-	return out
+	return broken, open
 }
 
 // inOne names a few rules.

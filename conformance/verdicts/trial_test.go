@@ -194,21 +194,28 @@ func TestWithTraits(t *testing.T) {
 	}
 }
 
-// A process that dies of a duration of 0 is no verdict: the constructor is not asked for it again.
+// A process that dies of a duration of 0 is no verdict: the constructor is not asked for it again. The same goes for a
+// count, if that was not enough.
 func TestAdapter_needMore(t *testing.T) {
 	pkg, err := load("./testdata/subjects")
 	if err != nil {
 		t.Fatal(err)
 	}
-	all, err := newAdapters(pkg, "Often", "")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if !all[0].needMore() || all[0].needMore() {
-		t.Error("a refusal is written never, or twice")
-	}
-	if text := string(all[0].source()); strings.Count(text, "if cfg.Interval <= 0 {") != 1 {
-		t.Errorf("no refusal of an interval of 0 in\n%s", text)
+	for name, want := range map[string][]string{"Often": {"cfg.Interval"}, "Turns": {"cfg.Window", "cfg.Limit"}} {
+		all, err := newAdapters(pkg, name, "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, field := range want {
+			more, text := all[0].needMore(), string(all[0].source())
+			has := strings.Contains(text, "if "+field+" <= 0 {")
+			if n := strings.Count(text, " <= 0 {"); !more || n != i+1 || !has {
+				t.Errorf("needMore() = %v, with %d checks and none of %s in\n%s", more, n, field, text)
+			}
+		}
+		if all[0].needMore() {
+			t.Errorf("%s needs more than %v", name, want)
+		}
 	}
 }
 
