@@ -72,7 +72,7 @@ func (a *adapter) filled() {
 		a.declare("Context", "concurrencytest.ContextIgnored")
 	}
 	if slices.ContainsFunc(a.c.must, func(field string) bool { return a.set[field] }) {
-		text := strings.Join(append(a.lines, set), "\n")
+		text := strings.Join(a.lines, "\n") + set
 		if (a.set["Call"] || a.set["CallKey"] || a.c.pkg == "batchtest") && !strings.Contains(text, a.c.made+"(") {
 			a.lack("say how it calls %s", a.c.made)
 		}
