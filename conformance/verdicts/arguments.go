@@ -216,9 +216,7 @@ func (g *giver) known(k kind, name string) *wellKnown {
 // wellNamed is an argument that its name tells. Who may choose one edge has the other in any case.
 func (g *giver) wellNamed(w wellKnown, name string, t types.Type) string {
 	g.take(w.expr)
-	if w.kind != ident {
-		g.assumed(name, w.expr)
-	}
+	g.assumed(name, w.expr)
 	if a := g.a; w.kind == boolean && a.edge != "" {
 		a.lines = slices.DeleteFunc(a.lines, func(line string) bool { return line == a.edge })
 		a.ask("declare in Edges those that it is made with; until then only the usual one is tried")
