@@ -46,7 +46,7 @@ func (t *trial) run(stderr io.Writer) error {
 			return err
 		}
 		if len(j.reports) == 0 {
-			t.said = append(t.said, "nothing was judged, as the test failed before")
+			t.said = append(t.said, "nothing was judged, as the test failed before or skipped")
 			best = cmp.Or(best, j)
 			continue
 		}
@@ -309,7 +309,7 @@ func (t *trial) tell(out io.Writer) {
 		fmt.Fprintf(out, "It was not run%s.\nnext: %s\n", how, t.command())
 		return
 	}
-	what := map[bool]string{true: "The result", false: "Nothing was judged, as the test failed before"}[t.judged]
+	what := map[bool]string{true: "The result", false: "Nothing was judged. What it printed"}[t.judged]
 	fmt.Fprintf(out, "\nIt was run once. %s:\n\n%s", what, &t.text)
 }
 

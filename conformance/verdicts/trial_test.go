@@ -43,7 +43,7 @@ func TestInit_tries(t *testing.T) {
 		if test := read(t, dir, "conformance_test.go"); strings.Contains(test, "panic(") {
 			t.Errorf("it refuses what it is made with:\n%s", test)
 		}
-		if want := "Nothing was judged, as the test failed before:"; !strings.Contains(out.String(), want) {
+		if want := "Nothing was judged. What it printed:"; !strings.Contains(out.String(), want) {
 			t.Errorf("there is no %q in\n%s", want, &out)
 		}
 		if run(nil, &out, &failed); strings.Contains(failed.String(), "in . alone") {
