@@ -185,17 +185,18 @@ const noBurst = "if cfg.Burst != "
 
 var configuration = regexp.MustCompile(`cfg\.[A-Z]\w*`)
 
-// needDurations refuses to be made without the durations of the configuration, and reports whether that is new.
-func (a *adapter) needDurations() bool {
-	text, before := strings.Join(a.lines, "\n"), len(a.lines)
-	for _, field := range a.c.durations {
+// needMore refuses to be made without a duration of the configuration, or else without a count, where that is new.
+func (a *adapter) needMore() bool {
+	text := strings.Join(a.lines, "\n")
+	for _, field := range slices.Concat(a.c.durations, a.c.counts) {
 		refusal := "if " + field + " <= 0 {\npanic(\"made like this, it ended the process\")\n}"
 		whole := configuration.FindString(field) == field && strings.Contains(text, field)
 		if whole && !strings.Contains(text, refusal) {
 			a.lines = append([]string{refusal}, a.lines...)
+			return true
 		}
 	}
-	return len(a.lines) > before
+	return false
 }
 
 // bound refuses the configurations that a constructor has no argument for, or that mean something else to it.
@@ -219,6 +220,21 @@ func (a *adapter) bound() {
 		}
 		a.lines = append([]string{refusal}, a.lines...)
 	}
+	for trait, check := range zeros {
+		if check.MatchString(strings.Join(a.lines, "\n")) {
+			name, value, _ := strings.Cut(trait, " ")
+			a.declare(name, value)
+			a.ask("New itself refuses 0, so that " + name + " says nothing of the constructor: " +
+				"if that takes 0, delete both")
+		}
+	}
+}
+
+// zeros are the traits of what refuses a 0, and the checks by which New does.
+var zeros = map[string]*regexp.Regexp{
+	"ZeroRate limitertest.ZeroRateRefused": regexp.MustCompile(
+		`cfg\.Rate\.(Events|PerSecond\(\))\)? == 0 \{\npanic|no such period`),
+	"ZeroWait debouncertest.ZeroRefused": regexp.MustCompile(`cfg\.Wait\)? == 0 \{\npanic`),
 }
 
 // noBound reports whether a comment says that a parameter of 0 is no bound. Names of one letter are in any comment.
@@ -236,7 +252,9 @@ var unbounded = regexp.MustCompile(`(?i)[^.]*\b(0|zero)\b[^.]{0,40}` +
 func (a *adapter) declare(trait, value string) { a.traits[trait] = value }
 
 func (a *adapter) assume(text string, args ...any) {
-	a.assumed = append(a.assumed, fmt.Sprintf(text, args...))
+	if said := fmt.Sprintf(text, args...); !slices.Contains(a.assumed, said) {
+		a.assumed = append(a.assumed, said)
+	}
 }
 
 // constructors are the functions of a package that return a type, or a pointer to it, and begin with New; for an
@@ -279,7 +297,7 @@ func named(t types.Type) *types.TypeName {
 func (a *adapter) method(name string) *types.Func {
 	obj, _, _ := types.LookupFieldOrMethod(a.subject, true, a.pkg.types, name)
 	f, _ := obj.(*types.Func)
-	if f != nil && ofSync.MatchString(f.FullName()) { // promoted
+	if f != nil && ofSync.MatchString(f.FullName()) && !types.IsInterface(a.subject) { // a lock of its own
 		return nil
 	}
 	return f
@@ -418,4 +436,46 @@ func (a *adapter) put(field, expr string) {
 		a.set[field] = true
 		a.fields = append(a.fields, field+": "+expr+","+a.c.remarks[field])
 	}
+}
+
+// left notes the methods that nothing uses.
+func (a *adapter) left(used map[string]bool) {
+	text := strings.Join(slices.Concat(a.lines, a.fields, a.notes), "\n")
+	for _, zero := range zeroOf.FindAllStringSubmatch(strings.Join(a.fields, "\n"), -1) {
+		a.assume("its %s may be 0", zero[1])
+	}
+	for _, called := range calledOf.FindAllStringSubmatch(text, -1) {
+		used[called[1]] = true
+	}
+	for f := range a.methods() {
+		if !used[f.Name()] {
+			sig := strings.TrimPrefix(types.TypeString(f.Type(), a.short), "func")
+			a.note("not used: %s", f.Name()+sig+a.unused(f.Name()))
+			for v := range f.Type().(*types.Signature).Results().Variables() {
+				if obj, _, _ := types.LookupFieldOrMethod(v.Type(), true, a.pkg.types, "Cancel"); obj != nil {
+					a.ask("wire " + f.Name() + " by hand: until then the Cancel of what it returns is not tried")
+				}
+			}
+		}
+	}
+}
+
+// calledOf are the methods of the instance in a text, and zeroOf the types of another package of which it has the zero.
+var (
+	calledOf = regexp.MustCompile(`\b` + instance + `\.(\w+)`)
+	zeroOf   = regexp.MustCompile(`[(, ](\w\w+\.[A-Z]\w*)\(0\)`)
+)
+
+// unused says why a method is not used although a field that is not set has its name.
+func (a *adapter) unused(name string) string {
+	if name == a.told() {
+		return ""
+	}
+	for _, o := range a.c.operations {
+		explicit := slices.Contains(o.params, instant) && !slices.Contains(kindsOf(a.signature(name).Params()), instant)
+		if slices.Contains(o.methods, name) && !a.done(o.field) && !strings.Contains(o.field, "Key") && !explicit {
+			return map[bool]string{true: undecided, false: ": it does not fit " + o.field}[open.MatchString(name)]
+		}
+	}
+	return ""
 }

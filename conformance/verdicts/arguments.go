@@ -45,21 +45,20 @@ func (a *adapter) fraction(t types.Type, expr string) string {
 	return a.converted(t, expr)
 }
 
-// isBurst reports whether a parameter is for a burst, which not every capacity is.
-func isBurst(name string) bool { return strings.Contains(strings.ToLower(name), "burst") }
-
 // giver hands out what a configuration has.
 type giver struct {
 	a                        *adapter
 	durations, counts, rates []string
-	timeless                 bool     // no period is among the parameters
-	needed                   bool     // they are no fields or options, which may be left out
-	burst                    []string // where a parameter is named so
+	timeless                 bool              // no period is among the parameters
+	needed                   bool              // they are no fields or options, which may be left out
+	args                     map[string]string // what parameters get, by name
 }
 
 // Names of parameters.
 var (
 	bursts = regexp.MustCompile(`(?i)burst|capacity|bucket|balance`)
+	burst  = regexp.MustCompile(`(?i)burst`)
+	paces  = regexp.MustCompile(`(?i)rate|per_?(s(ec(ond)?)?|period|interval)?$|fill|events|requests|[rqt]ps$|^limit$`)
 
 	lasts = regexp.MustCompile(`(?i)max_?(wait|delay)|time_?out|patience`)
 
@@ -82,7 +81,8 @@ type wellKnown struct {
 
 // wellNamed are arguments that the names of parameters tell, whatever is left of the configuration.
 var wellNamed = []wellKnown{
-	{duration, regexp.MustCompile(`(?i)ttl|expir|idle|clean|sweep|purge`), "time.Hour"},
+	{duration, regexp.MustCompile(`(?i)ttl|expir|idle|clean|sweep|purge|check|refresh|evict`), "time.Hour"},
+	{count, regexp.MustCompile(`(?i)priorit|retries|attempts|level|mode`), "1"},
 	{count, regexp.MustCompile(`(?i)bytes|memory`), "1 << 30"},
 	{count, regexp.MustCompile(`(?i)^(room|shards|max_?keys|num_?buckets)$`), "1024"},
 	{ident, regexp.MustCompile(``), `"key"`},
@@ -91,12 +91,12 @@ var wellNamed = []wellKnown{
 // giver knows what a rate is to a constructor: by seconds, so many in a period, or one in each
 // interval.
 func (a *adapter) giver(sig *types.Signature) *giver {
-	g := &giver{a: a, durations: a.c.durations, counts: a.c.counts, rates: a.c.rates}
-	numbers := namesOf(count, sig.Params())
-	spans := slices.DeleteFunc(namesOf(duration, sig.Params()), ticks.MatchString)
+	g := &giver{a: a, durations: a.c.durations, counts: a.c.counts, rates: a.c.rates, args: map[string]string{}}
+	spans := g.untold(duration, sig)
 	g.timeless = len(spans) == 0 && !a.hasPeriod(sig)
+	numbers := g.untold(count, sig)
 	rated := slices.Contains(kindsOf(sig.Params()), perSec)
-	single := len(numbers)-len(g.keyed(sig)) == 1 && len(spans) > 0
+	single := len(numbers) == 1 && len(spans) > 0
 	if a.kind == "GCRA" {
 		g.counts = append(slices.Clone(g.counts), "cfg.Burst")
 	}
@@ -131,10 +131,50 @@ func (a *adapter) giver(sig *types.Signature) *giver {
 	default:
 		g.counts = append([]string{"cfg.Rate.Events"}, g.counts...)
 	}
-	if slices.ContainsFunc(numbers, isBurst) && g.take("cfg.Burst") {
-		g.burst = []string{"cfg.Burst"}
+	if g.timeless && slices.ContainsFunc(namesOf(count, sig.Params()), perSecond.MatchString) {
+		g.take(a.c.perSecond.expr)
 	}
+	g.assign(spans, numbers, namesOf(perSec, sig.Params()))
 	return g
+}
+
+// assign says what parameters get: names decide. What names do not tell goes by place where only one can be meant.
+func (g *giver) assign(spans, numbers, rates []string) {
+	named := func(names *[]string, re *regexp.Regexp, expr string) {
+		if i := slices.IndexFunc(*names, re.MatchString); i >= 0 && g.take(expr) {
+			g.args[(*names)[i]] = expr
+			*names = slices.Delete(*names, i, i+1)
+		}
+	}
+	named(&rates, bursts, "cfg.Burst")
+	named(&numbers, bursts, "cfg.Burst")
+	named(&numbers, paces, "cfg.Rate.Events")
+	if len(rates) == 2 && paces.MatchString(rates[0]) != paces.MatchString(rates[1]) {
+		other := slices.IndexFunc(rates, func(name string) bool { return !paces.MatchString(name) })
+		g.args[rates[other]] = next(&g.counts, "1")
+	}
+	g.place(duration, spans, g.durations, "0")
+	g.place(count, numbers, g.counts, "1")
+}
+
+// place gives parameters of a kind what is left of it, or else a constant.
+func (g *giver) place(k kind, names, left []string, constant string) {
+	for _, name := range names {
+		g.args[name] = constant
+	}
+	fit := slices.DeleteFunc(slices.Clone(names), func(name string) bool {
+		return !usually(k, name) && (g.a.c.pkg != "concurrencytest" || !slots.MatchString(name))
+	})
+	if len(fit) == len(left) {
+		names = fit
+	}
+	if len(names) > 1 && len(left) > 0 {
+		g.a.lack("say which of %s is %s: here they go by place", enumerated(names), enumerated(left))
+	}
+	for i, name := range names[:min(len(names), len(left))] {
+		g.args[name] = left[i]
+		g.take(left[i])
+	}
 }
 
 // isInterval reports whether a duration is that in which one token comes, as its name or the comments say.
@@ -155,22 +195,28 @@ func (a *adapter) hasPeriod(sig *types.Signature) bool {
 	})
 }
 
-// keyed are the parameters that say for how many keys there is room.
-func (g *giver) keyed(sig *types.Signature) []string {
-	var out []string
-	for _, name := range namesOf(count, sig.Params()) {
-		for _, w := range wellNamed {
-			if w.kind == count && w.names.MatchString(name) {
-				out = append(out, name)
-			}
+// untold are the parameters of a kind whose names do not tell what they are, whatever else there is.
+func (g *giver) untold(k kind, sig *types.Signature) []string {
+	return slices.DeleteFunc(namesOf(k, sig.Params()), func(name string) bool {
+		return g.known(k, name) != nil || k == duration && (ticks.MatchString(name) || g.a.isBound(name)) ||
+			k == count && g.a.c.perSecond.expr != "" && g.timeless && perSecond.MatchString(name)
+	})
+}
+
+// known is what a name tells, nil if it tells nothing.
+func (g *giver) known(k kind, name string) *wellKnown {
+	for _, w := range slices.Concat(g.a.c.named, wellNamed) {
+		if w.kind == k && w.names.MatchString(name) {
+			return &w
 		}
 	}
-	return out
+	return nil
 }
 
 // wellNamed is an argument that its name tells. Who may choose one edge has the other in any case.
 func (g *giver) wellNamed(w wellKnown, name string, t types.Type) string {
 	g.take(w.expr)
+	g.assumed(name, w.expr)
 	if a := g.a; w.kind == boolean && a.edge != "" {
 		a.lines = slices.DeleteFunc(a.lines, func(line string) bool { return line == a.edge })
 		a.ask("declare in Edges those that it is made with; until then only the usual one is tried")
@@ -203,12 +249,12 @@ func (a *adapter) isBound(name string) bool {
 
 // left is what there is of a kind.
 func (g *giver) left(k kind) []string {
-	return map[kind][]string{duration: g.durations, count: slices.Concat(g.burst, g.counts), perSec: g.rates}[k]
+	return map[kind][]string{duration: g.durations, count: g.counts, perSec: g.rates}[k]
 }
 
 // take takes a number, wherever it stands, and reports whether it was left.
 func (g *giver) take(expr string) bool {
-	for _, list := range []*[]string{&g.burst, &g.counts, &g.durations} {
+	for _, list := range []*[]string{&g.counts, &g.durations} {
 		if i := slices.Index(*list, expr); i >= 0 {
 			*list = slices.Concat((*list)[:i], (*list)[i+1:])
 			return true
@@ -230,11 +276,10 @@ func next(list *[]string, fallback string) string {
 // simple is the argument for a parameter of a usual kind, "" if it is none.
 func (g *giver) simple(name string, t types.Type) string {
 	k := kindOf(t)
-	for _, w := range slices.Concat(g.a.c.named, wellNamed) {
-		if w.kind == k && w.names.MatchString(name) {
-			return g.wellNamed(w, name, t)
-		}
+	if w := g.known(k, name); w != nil {
+		return g.wellNamed(*w, name, t)
 	}
+	expr := g.args[name]
 	switch k {
 	case duration:
 		if ticks.MatchString(name) && g.a.c.pkg == "limitertest" {
@@ -244,7 +289,11 @@ func (g *giver) simple(name string, t types.Type) string {
 			g.a.note("%s is 0: say what it bounds", name)
 			return g.a.converted(t, "0")
 		}
-		return g.a.converted(t, g.ifAny(name, next(&g.durations, "0")))
+		if expr == "" {
+			expr = next(&g.durations, "0")
+		}
+		g.assumed(name, expr)
+		return g.a.converted(t, g.ifAny(name, expr))
 	case count:
 		if r := g.a.c.perSecond; r.expr != "" && g.timeless && perSecond.MatchString(name) {
 			g.a.refuse(r.unless, "it is made with a rate per second")
@@ -252,20 +301,18 @@ func (g *giver) simple(name string, t types.Type) string {
 			g.take(r.expr)
 			return g.a.converted(t, r.expr)
 		}
-		expr := "cfg.Burst"
-		if !isBurst(name) || !g.take(expr) {
+		if expr == "" {
 			expr = next(&g.counts, "1")
 		}
-		if expr == "1" {
-			g.a.assume("%s may be 1", name)
-		}
+		g.assumed(name, expr)
 		if condition := g.a.misfit(t, expr); condition != "" && strings.HasPrefix(expr, "cfg.") {
 			g.a.refuse(condition, "out of range")
 		}
 		return g.a.converted(t, expr)
 	case perSec:
-		if bursts.MatchString(name) {
-			return g.a.fraction(t, next(&g.counts, "1"))
+		if expr != "" {
+			g.assumed(name, expr)
+			return g.a.fraction(t, expr)
 		}
 		if len(g.rates) == 0 {
 			return ""
@@ -284,6 +331,13 @@ func (g *giver) simple(name string, t types.Type) string {
 		return "time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)"
 	}
 	return ""
+}
+
+// assumed says so if a parameter gets a constant.
+func (g *giver) assumed(name, expr string) {
+	if !strings.Contains(expr, "cfg.") && expr != "period" {
+		g.a.assume("%s may be %s", name, expr)
+	}
 }
 
 // useTime imports package time if an expression needs it.
@@ -384,65 +438,4 @@ func (a *adapter) converted(t types.Type, expr string) string {
 		return types.TypeString(t, a.qualifier) + "(" + expr + ")"
 	}
 	return expr
-}
-
-// kindsOf are the kinds of parameters or results.
-func kindsOf(t *types.Tuple) []kind {
-	var out []kind
-	for i := range t.Len() {
-		out = append(out, kindOf(t.At(i).Type()))
-	}
-	return out
-}
-
-// namesOf are the names of the parameters or results of a kind.
-func namesOf(k kind, t *types.Tuple) (names []string) {
-	for v := range t.Variables() {
-		if kindOf(v.Type()) == k {
-			names = append(names, v.Name())
-		}
-	}
-	return names
-}
-
-// countOf is how many parameters or results are of a kind.
-func countOf(k kind, t *types.Tuple) int { return len(namesOf(k, t)) }
-
-// kindOf says what a type is to an adapter.
-func kindOf(t types.Type) kind {
-	switch types.TypeString(t, nil) {
-	case "time.Duration":
-		return duration
-	case "time.Time":
-		return instant
-	case "context.Context":
-		return context
-	case "error":
-		return failure
-	}
-	if b, ok := t.Underlying().(*types.Basic); ok {
-		switch {
-		case b.Info()&types.IsInteger != 0:
-			return count
-		case b.Info()&types.IsFloat != 0:
-			return perSec
-		case b.Info()&types.IsBoolean != 0:
-			return boolean
-		case b.Info()&types.IsString != 0:
-			return ident
-		}
-	}
-	if sig, ok := t.Underlying().(*types.Signature); ok && sig.Params().Len() == 0 && sig.Results().Len() == 0 {
-		return work
-	}
-	if name := types.TypeString(t, nil); name == "<-chan struct{}" {
-		return ending
-	}
-	return none
-}
-
-// isWork reports whether a type is that of functions that do something, and may return an error.
-func isWork(t types.Type) bool {
-	sig, ok := t.Underlying().(*types.Signature)
-	return ok && (plain(sig) == " -> " || plain(sig) == " -> error")
 }

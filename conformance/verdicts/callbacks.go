@@ -138,8 +138,11 @@ func eventOf(sig *types.Signature) int {
 // carries reports whether a value of a type can carry the number of an event.
 func carries(t types.Type) bool {
 	k := kindOf(t)
-	return isAny(t) || k == ident || k == count && wide.MatchString(t.Underlying().String())
+	return isAny(t) || isRef(t) || k == ident || k == count && wide.MatchString(t.Underlying().String())
 }
+
+// isRef reports whether a type is that of pointers to numbers of events.
+func isRef(t types.Type) bool { return types.TypeString(t, nil) == "*int" }
 
 var wide = regexp.MustCompile(`^u?int(32|64)?$`)
 
@@ -149,6 +152,8 @@ func (a *adapter) numeral(t types.Type, expr string) (before, number string) {
 	switch {
 	case isAny(t):
 		return "", expr + ".(int)"
+	case isRef(t):
+		return "", "*" + expr
 	case kindOf(t) == ident:
 		a.use("strconv", "strconv")
 		if types.TypeString(t, nil) != "string" {

@@ -84,4 +84,5 @@ return errors.New("rejected")
 return nil
 }`)
 	a.declare("OneAtATime", "true")
+	a.declare("ContextError", "concurrencytest.ErrorOfOwn") // which is that of Do
 }

@@ -115,7 +115,7 @@ func (o *initOptions) write(arg string, stdout, stderr io.Writer) error {
 	case err != nil:
 		return err
 	}
-	if o.out == "" || o.html != "" || o.writeTraits {
+	if len(all[0].lacking) == 0 && (o.out == "" || o.html != "" || o.writeTraits) {
 		if err := t.run(stderr); err != nil {
 			return err
 		}

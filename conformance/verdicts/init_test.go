@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -81,7 +82,9 @@ func TestInit_subjects(t *testing.T) {
 			"int(r0.Remaining)", "r0.RetryAfter", "time.Until(r0.Reset)", "Err: r1", `panic("out of range")`, "Stop:",
 		}},
 		{"Gate", []string{"quotatest.SlidingCounter", "x.Handler(next)", "Remaining: left"}},
-		{"Throttle", []string{"concurrencytest.Run(", "x(next)", "Do:"}},
+		{"Throttle", []string{
+			"concurrencytest.Run(", "x(next)", "Do:", "ContextError: concurrencytest.ErrorOfOwn",
+		}},
 		{"ThrottleBacklog", []string{"concurrencytest.Run(", "(cfg.Limit, cfg.Backlog, cfg.Timeout)"}},
 		{"Crew", []string{"concurrencytest.Run(", "if !x.Go(ctx, func() { <-done })", "Take:"}},
 		{"Bucket", []string{
@@ -90,7 +93,7 @@ func TestInit_subjects(t *testing.T) {
 		}},
 		{"Valve", []string{
 			"concurrencytest.Run(", "NewValve(cfg.Limit)", "if !x.Start(cfg.Timeout) {", `errors.New("rejected")`,
-			"TryAcquire:", "x.Done()",
+			"TryAcquire:", "x.Done()", "Context: concurrencytest.ContextIgnored",
 		}},
 		{"Sized", []string{"concurrencytest.Run(", "x.AddWithContext(ctx)", "x.Add()", "x.Done()"}},
 		{"Meter", []string{
@@ -137,6 +140,7 @@ func TestInit_subjects(t *testing.T) {
 			"CallKey: x.Debounce,", "func(v int) { x.Debounce(1, v) }", "CancelKey: func(key int) { x.Cancel(key) },",
 			"FlushKey: x.Flush,", "// Cancel: nothing fits.", "// Flush: nothing fits.", ": it does not fit Pending",
 		}},
+		{"Latch", []string{"{ x.Lock() },", "return x.TryLock()", "{ x.Unlock() }"}},
 		{"Door", []string{"concurrencytest.Run(", "p := subjects.NewDoor(cfg.Limit) x := *p", "x.AcquireCtx(ctx)"}},
 		{"Pacer", []string{
 			"leakybuckettest.Run(", "leakybuckettest.Injected", "var clock subjects.Clock = env.Clock",
@@ -152,6 +156,7 @@ func TestInit_subjects(t *testing.T) {
 			"limitertest.Run(", "limitertest.PackageTime", "subjects.NewStoreWithConfig(subjects.StoreConfig{" +
 				"Rate: cfg.Rate.PerSecond(), Burst: cfg.Burst})", "AllowKey:",
 			"r, _ := x.Allow(strconv.Itoa(key)) return r", `Allow: func() bool { r, _ := x.Allow("1"); return r }`,
+			"// New itself refuses 0, so that ZeroRate says nothing", "ZeroRate: limitertest.ZeroRateRefused",
 		}},
 		{"SaverBucket", []string{
 			"limitertest.Run(", "limitertest.Injected", "if cfg.Rate.Events == 0 { panic(",
@@ -175,6 +180,11 @@ func TestInit_subjects(t *testing.T) {
 			"if cfg.Delay == 0 { panic(\"0 may stand for a default: delete this check if 0 means no bound\") }",
 			"return x.Add(v)", "Flush: x.Flush", "// WithBulkEager is not used: hand it on where cfg",
 		}},
+		{"RefBatcher", []string{
+			"func(v []*int) { var all []int for _, item := range v { all = append(all, *item) } batch(all) }",
+			"x.Put(&v)",
+		}},
+		{"RefDebouncer", []string{"func(v *int) { fire(*v) }", "x.Call(&v)"}},
 		{"Waiting", []string{"batchtest.Run(", "go x.Run(v)", `if cfg.Size > 0 { panic("it has none") }`}},
 		{"Drawn", []string{
 			"batchtest.Run(",
@@ -218,7 +228,7 @@ func TestInit_subjects(t *testing.T) {
 		{"Turned", []string{"quotatest.Run(", "OK: !r0"}},
 		{"limitertest NewTurned", []string{"Allow: func() bool { return !x.Limit() }"}},
 		{"Straight", []string{"quotatest.Run(", "OK: r0"}},
-		{"Mute", []string{"// x.Limit(): say whether true means granted or denied", "t.Skip("}},
+		{"Mute", []string{"// x.Limit(): say whether true means granted or denied", "not used: Forget()", "t.Skip("}},
 		{"DebounceAny", []string{
 			"[int, int](func(v ...int) (_ int) { fire(v[0]) return }, cfg.Wait,", "func(v int) { x(v) }",
 			"Cancel: control.Cancel,", "Flush: control.Flush,", "Pending: control.Pending,", "Size of the second",
@@ -330,6 +340,17 @@ func TestInit_subjects(t *testing.T) {
 		{"LoopDebouncer", []string{
 			"no contract covers a debouncer whose Call takes the time: ", "// not used: Call(now time.Time) bool _ = x",
 		}},
+		{"RankLimiter", []string{
+			"(1, cfg.Rate.PerSecond(), float64(cfg.Burst))", "x.Wait(ctx, subjects.Rank(0), float64(n))",
+		}},
+		{"RankSemaphore", []string{"NewRankSemaphore(1, cfg.Limit)"}},
+		{"Lobby", []string{"{Limit: cfg.Limit, BacklogLimit: cfg.Backlog, BacklogTimeout: cfg.Timeout}"}},
+		{"MostBucket", []string{"NewMostBucket(float64(cfg.Burst), cfg.Rate.PerSecond())"}},
+		{"limitertest QuantumBucket", []string{"NewQuantumBucket(cfg.Rate.Per, cfg.Burst, cfg.Rate.Events)"}},
+		{"TenantBucket", []string{"NewTenantBucket(cfg.Rate.PerSecond(), cfg.Burst, time.Hour)"}},
+		{"Visitors", []string{"VisitorsOptions{Rate: cfg.Window, Limit: uint(cfg.Limit)}"}},
+		{"Ambiguous", []string{`t.Skip("not complete: say which of a and b is cfg.Limit: here they go by place")`}},
+		{"SetBucket", []string{`t.Skip("not complete: say which *subjects.RateSet rates it is made with`}},
 		{"Licence", []string{"concurrencytest.Run(", "r, err := x.Acquire(ctx)", "r, ok := x.TryAcquire()", "}, true"}},
 	} {
 		asked, name, ok := strings.Cut(c.name, " ")
@@ -357,6 +378,27 @@ func TestInit_subjects(t *testing.T) {
 	}
 	if out, err := exec.Command("go", files...).CombinedOutput(); err != nil {
 		t.Errorf("what init writes does not compile: %s", out)
+	}
+}
+
+// What an adapter gets that is no part of the configuration is said, once.
+func TestInit_assumed(t *testing.T) {
+	pkg, err := load("./testdata/subjects")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string][]string{
+		"NewRankLimiter":  {"priorities may be 1", "its subjects.Rank may be 0"},
+		"NewTenantBucket": {"recheckPeriod may be time.Hour"},
+		"NewNameless":     {"its text without a name is a key: if it is ignored, use no field for keys"},
+	} {
+		all, err := newAdapters(pkg, name, "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := all[0].assumed[1:]; !slices.Equal(got, want) {
+			t.Errorf("init %s assumes %q, want %q", name, got, want)
+		}
 	}
 }
 

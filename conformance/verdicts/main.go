@@ -68,8 +68,8 @@
 //
 //	-contract package   the contract, such as limitertest; otherwise it is derived from names and signatures
 //	-o file             the file to write, and not to run, unless -html or -write-traits is given;
-//	                    without -o it is conformance_test.go, which is run once. A name without a folder goes
-//	                    beside the type, or here if that is in another module
+//	                    without -o it is conformance_test.go, which is run once, if it is complete. A name without a
+//	                    folder goes beside the type, or here if that is in another module
 //	-html file          write a page on that run to file, overwriting an existing file; verdicts -html shows all tests
 //	-write-traits       insert the observed traits into the test, also into an existing one
 //
@@ -80,7 +80,7 @@
 //
 // It never changes a declared trait. If a fix changes behaviour, delete the line of that trait first, and run it again.
 //
-// The exit status of init is 0 if the test was written and, except with -o alone, run, whatever the verdicts are:
+// The exit status of init is 0 if the test was written, and run if it is to be, whatever the verdicts are:
 // verdicts is what fails in CI. It is 1 if no test could be written, or an existing file judged nothing, and 2 if the
 // arguments make no sense.
 //
@@ -230,7 +230,7 @@ func verdicts(o *options, stdout, stderr io.Writer) (*watcher, int, error) {
 	}
 	switch {
 	case len(all) == 0 && code != 0: // which was told above
-		if slices.Equal(o.packages, []string{"."}) {
+		if w.tests.ended[id(".", "build")] != "" { // it has no Go files
 			fmt.Fprintln(stderr, "verdicts: nothing was judged in . alone; ./... is all packages from here")
 		}
 		return w, code, nil

@@ -67,8 +67,12 @@ func (a *adapter) filled() {
 	} else if at {
 		a.note("what ends in At is judged with Time: Explicit")
 	}
+	set := strings.Join(a.fields, "\n")
+	if strings.Contains(set, "(_ context.Context") && !handsOn.MatchString(set) {
+		a.declare("Context", "concurrencytest.ContextIgnored")
+	}
 	if slices.ContainsFunc(a.c.must, func(field string) bool { return a.set[field] }) {
-		text := strings.Join(slices.Concat(a.lines, a.fields), "\n")
+		text := strings.Join(a.lines, "\n") + set
 		if (a.set["Call"] || a.set["CallKey"] || a.c.pkg == "batchtest") && !strings.Contains(text, a.c.made+"(") {
 			a.lack("say how it calls %s", a.c.made)
 		}
@@ -81,6 +85,9 @@ func (a *adapter) filled() {
 		a.lack("one of these must be set: %s", strings.Join(a.c.must, ", "))
 	}
 }
+
+// handsOn matches a field that has a context and does not drop it.
+var handsOn = regexp.MustCompile(`\bctx\b|(Take|Do|Acquire): x\.`)
 
 // methods are the exported ones of the subject.
 func (a *adapter) methods() iter.Seq[*types.Func] {
@@ -124,41 +131,6 @@ func (a *adapter) isTry(o operation, name string) bool {
 	})
 	return waits && slices.Equal(kindsOf(sig.Results()), []kind{boolean}) &&
 		!slices.Contains(kindsOf(sig.Params()), duration)
-}
-
-// left notes the methods that nothing uses.
-func (a *adapter) left(used map[string]bool) {
-	for _, called := range calledOf.FindAllStringSubmatch(strings.Join(slices.Concat(a.lines, a.fields), "\n"), -1) {
-		used[called[1]] = true
-	}
-	for f := range a.methods() {
-		if !used[f.Name()] {
-			sig := strings.TrimPrefix(types.TypeString(f.Type(), a.short), "func")
-			a.note("not used: %s", f.Name()+sig+a.unused(f.Name()))
-			for v := range f.Type().(*types.Signature).Results().Variables() {
-				if obj, _, _ := types.LookupFieldOrMethod(v.Type(), true, a.pkg.types, "Cancel"); obj != nil {
-					a.ask("wire " + f.Name() + " by hand: until then the Cancel of what it returns is not tried")
-				}
-			}
-		}
-	}
-}
-
-// calledOf are the methods of the instance in a text.
-var calledOf = regexp.MustCompile(`\b` + instance + `\.(\w+)`)
-
-// unused says why a method is not used although a field that is not set has its name.
-func (a *adapter) unused(name string) string {
-	if name == a.told() {
-		return ""
-	}
-	for _, o := range a.c.operations {
-		explicit := slices.Contains(o.params, instant) && !slices.Contains(kindsOf(a.signature(name).Params()), instant)
-		if slices.Contains(o.methods, name) && !a.done(o.field) && !strings.Contains(o.field, "Key") && !explicit {
-			return map[bool]string{true: undecided, false: ": it does not fit " + o.field}[open.MatchString(name)]
-		}
-	}
-	return ""
 }
 
 // done reports whether a field, or what makes it needless, is set.
@@ -361,7 +333,7 @@ func (a *adapter) argument(v *types.Var, left *needs) string {
 		return a.number(v, left)
 	case k == context:
 		return a.use("context", "context") + ".Background()"
-	case (isAny(t) || v == a.text) && left.take(payload):
+	case (isAny(t) || isRef(t) || v == a.text) && left.take(payload):
 		return a.payload(t)
 	case k == duration:
 		return a.patience(t)
@@ -452,6 +424,9 @@ var labels = regexp.MustCompile(`(?i)reason|label|mess|msg|text|descr|comment`)
 // keyText is the argument for a parameter that is a text: the number of a key, or one key.
 func (a *adapter) keyText(v *types.Var, numbered bool) string {
 	if numbered {
+		if v.Name() == "" {
+			a.assume("its text without a name is a key: if it is ignored, use no field for keys")
+		}
 		a.use("strconv", "strconv")
 		return a.converted(v.Type(), "strconv.Itoa(key)")
 	}
@@ -488,6 +463,8 @@ func (a *adapter) payload(t types.Type) string {
 	switch {
 	case isAny(t) || types.Identical(t, types.Typ[types.Int]):
 		return "v"
+	case isRef(t):
+		return "&v"
 	case kindOf(t) == ident:
 		a.use("strconv", "strconv")
 		return a.converted(t, "strconv.Itoa(v)")

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"go/types"
 	"regexp"
 	"slices"
 )
@@ -116,7 +117,7 @@ var known = []*contract{
 	},
 	{
 		pkg: "debouncertest", made: "fire", names: regexp.MustCompile(`(?i)debounc|coalesc`),
-		durations: []string{"cfg.Wait", "cfg.MaxWait"}, counts: []string{"cfg.Full"}, must: []string{"Call", "CallKey"},
+		durations: []string{"cfg.Wait"}, counts: []string{"cfg.Full"}, must: []string{"Call", "CallKey"},
 		optional: map[string]string{
 			"cfg.MaxWait": "MaxWait: one of MaxWaitFromFirst, MaxWaitFromFire and MaxWaitOnCall",
 			"cfg.Full":    "Full: one of FullFires and FullMakesRoom",
@@ -138,8 +139,12 @@ var known = []*contract{
 	},
 	{
 		pkg: "concurrencytest", names: regexp.MustCompile(`(?i)semaphore|bulkhead|concurren|inflight`),
-		durations: []string{"cfg.Timeout"}, counts: []string{"cfg.Limit", "cfg.Backlog"},
+		durations: []string{"cfg.Timeout"}, counts: []string{"cfg.Limit"},
 		must: []string{"Acquire", "Lock", "Take", "Do"},
+		named: []wellKnown{
+			{count, regexp.MustCompile(`(?i)backlog|queue|pending|waiting`), "cfg.Backlog"},
+			{duration, regexp.MustCompile(`(?i)^(backlog|queue|wait)_?time_?out$`), "cfg.Timeout"},
+		},
 		operations: []operation{
 			{"Take", []kind{context, count}, release, slices.Concat(takes, begins)},
 			{"Do", []kind{context, running}, failure, []string{"Do", "Run", "Execute", "Call"}},
@@ -234,4 +239,65 @@ var known = []*contract{
 			{"Stop", nil, none, stops},
 		},
 	},
+}
+
+// kindsOf are the kinds of parameters or results.
+func kindsOf(t *types.Tuple) []kind {
+	var out []kind
+	for i := range t.Len() {
+		out = append(out, kindOf(t.At(i).Type()))
+	}
+	return out
+}
+
+// namesOf are the names of the parameters or results of a kind.
+func namesOf(k kind, t *types.Tuple) (names []string) {
+	for v := range t.Variables() {
+		if kindOf(v.Type()) == k {
+			names = append(names, v.Name())
+		}
+	}
+	return names
+}
+
+// countOf is how many parameters or results are of a kind.
+func countOf(k kind, t *types.Tuple) int { return len(namesOf(k, t)) }
+
+// kindOf says what a type is to an adapter.
+func kindOf(t types.Type) kind {
+	switch types.TypeString(t, nil) {
+	case "time.Duration":
+		return duration
+	case "time.Time":
+		return instant
+	case "context.Context":
+		return context
+	case "error":
+		return failure
+	}
+	if b, ok := t.Underlying().(*types.Basic); ok {
+		switch {
+		case b.Info()&types.IsInteger != 0:
+			return count
+		case b.Info()&types.IsFloat != 0:
+			return perSec
+		case b.Info()&types.IsBoolean != 0:
+			return boolean
+		case b.Info()&types.IsString != 0:
+			return ident
+		}
+	}
+	if sig, ok := t.Underlying().(*types.Signature); ok && sig.Params().Len() == 0 && sig.Results().Len() == 0 {
+		return work
+	}
+	if name := types.TypeString(t, nil); name == "<-chan struct{}" {
+		return ending
+	}
+	return none
+}
+
+// isWork reports whether a type is that of functions that do something, and may return an error.
+func isWork(t types.Type) bool {
+	sig, ok := t.Underlying().(*types.Signature)
+	return ok && (plain(sig) == " -> " || plain(sig) == " -> error")
 }

@@ -255,6 +255,7 @@ func (d *decision) member(local, now string, m member, set func(field, expr stri
 
 // fillQuota sets the fields of quotatest.Funcs.
 func (a *adapter) fillQuota() {
+	defer a.left(map[string]bool{"Init": a.maker == nil})
 	if wrap := a.middleware(); wrap != "" {
 		a.use("net/http", "http")
 		a.use("net/http/httptest", "httptest")
@@ -405,7 +406,7 @@ func (a *adapter) algorithms() []string {
 	if told := a.byName(); told != "" {
 		return []string{told}
 	}
-	if slices.ContainsFunc(a.parameters(), func(v *types.Var) bool { return isBurst(v.Name()) }) {
+	if a.isGiven(burst) {
 		return []string{"GCRA"}
 	}
 	scope := a.pkg.types.Scope()

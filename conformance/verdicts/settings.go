@@ -27,20 +27,23 @@ func (a *adapter) options(t types.Type) string {
 	case len(parts) > 0:
 		a.assume("%s has no other relevant fields", name)
 		return ref + types.TypeString(elem, a.qualifier) + "{" + strings.Join(parts, ", ") + "}"
-	case ref != "":
+	case ref != "" && optionTypes.MatchString(name):
 		a.assume("nil stands for the defaults of %s", name)
 		return "nil"
 	}
 	return ""
 }
 
+// optionTypes are the names of types of which nil may stand for the defaults.
+var optionTypes = regexp.MustCompile(`(?i)opt|conf|setting|param|log(g|$)|metric|trace|stats|hook`)
+
 // setting is something that can be set, and to what.
 type setting struct{ name, expr string }
 
 // usual are the names of what a configuration has.
 var usual = map[kind]*regexp.Regexp{
-	duration: regexp.MustCompile(more + `(interval|window|period|per|wait|delay|threshold|timeout|duration|linger|` +
-		`age)$`),
+	duration: regexp.MustCompile(more + `(interval|window|period|per|rate|wait|delay|threshold|timeout|duration|` +
+		`linger|age)$`),
 	count: regexp.MustCompile(more + `(limit|max|maxcount|tokens|burst|events|requests|capacity|size|backlog|` +
 		`threshold|tasks|items|slack)$`),
 	perSec: regexp.MustCompile(more + `(rate|limit|max|rps|qps|persecond)$`),
@@ -79,7 +82,8 @@ func (a *adapter) fitting(s *types.Struct) []setting {
 	g := a.giver(types.NewSignatureType(nil, nil, nil, types.NewTuple(fields...), nil, false))
 	var out []setting
 	for _, f := range fields {
-		if k := kindOf(f.Type()); len(g.left(k)) > 0 || a.knows(k, f.Name()) {
+		k, given := kindOf(f.Type()), g.args[f.Name()]
+		if given != "0" && given != "1" && (given != "" || len(g.left(k)) > 0 || a.knows(k, f.Name())) {
 			x := setting{f.Name(), g.simple(f.Name(), f.Type())}
 			bound := slices.Contains(a.c.bounds, configuration.FindString(x.expr)) // which refuses its 0 itself
 			if !strings.Contains(x.expr, "max(") && k != boolean && a.c.optional[x.expr] == "" && !bound {

@@ -9,8 +9,10 @@ import (
 	"go/token"
 	"go/types"
 	"io"
+	"math"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -26,15 +28,16 @@ type trial struct {
 	taken        int      // of all
 	changed      bool     // its traits were written
 	paged        string   // what became of the page; empty if there is none
-	broke        []string // what each that was tried breaks, in words; nil if nothing was run
-	guessed      bool     // each of several breaks rules of its own
+	said         []string // of each that was tried what its run showed; nil if nothing was run
+	judged       bool     // that run of the one that is taken
+	guessed      bool     // each of several that were judged breaks rules of its own
 
 	text bytes.Buffer // what the run of the one that is taken prints
 }
 
 // run tries one after the other, until one breaks no rule and asks for no decision.
 func (t *trial) run(stderr io.Writer) error {
-	fewest := -1
+	fewest := math.MaxInt
 	t.guessed = len(t.all) > 1
 	var best *judged
 	for i, a := range t.all {
@@ -42,15 +45,17 @@ func (t *trial) run(stderr io.Writer) error {
 		if err != nil {
 			return err
 		}
-		broken := j.broken()
-		open := 0
-		for _, r := range j.reports {
-			open += len(r.Decisions)
+		if len(j.reports) == 0 {
+			t.said = append(t.said, "nothing was judged, as the test failed before or skipped")
+			best = cmp.Or(best, j)
+			continue
 		}
-		t.broke = append(t.broke, inOne(broken)+map[bool]string{true: " and leaves a decision open"}[open > 0])
-		own := slices.DeleteFunc(slices.Clone(broken), func(rule string) bool { return strings.HasPrefix(rule, "X-") })
-		if weight := (len(own)+open)<<16 + len(broken) + open; fewest < 0 || weight < fewest { // its own count first
-			fewest, t.taken, best = weight, i, j
+		broken, open := j.shows()
+		t.said, t.judged = append(t.said, "it breaks "+inOne(broken)+
+			map[bool]string{true: " and leaves a decision open"}[open > 0]), true
+		own := slices.DeleteFunc(broken, ofAny.MatchString)
+		if len(own)+open < fewest {
+			fewest, t.taken, best = len(own)+open, i, j
 		}
 		t.guessed = len(own) > 0 && t.guessed
 		if fewest == 0 {
@@ -63,8 +68,11 @@ func (t *trial) run(stderr io.Writer) error {
 	return t.finish(best, "^"+t.all[t.taken].test()+"$", stderr)
 }
 
+// ofAny are rules of any contract, which do not tell which it is.
+var ofAny = regexp.MustCompile(`^(X-|TRAITS$)`)
+
 // try runs the test that is written for one. Where the process has died of what New began, none is made without a
-// duration the next time, unless that dies too.
+// duration or a count the next time, unless that dies too.
 func (t *trial) try(a *adapter, stderr io.Writer) (*judged, error) {
 	without := a.lines
 	for {
@@ -75,7 +83,7 @@ func (t *trial) try(a *adapter, stderr io.Writer) (*judged, error) {
 		if err != nil || len(j.reports) > 0 {
 			return j, err
 		}
-		if len(a.lacking) > 0 || !a.needDurations() {
+		if !a.needMore() {
 			a.lines = without
 			return j, nil
 		}
@@ -222,20 +230,19 @@ func (t *trial) judge(tests string, stderr io.Writer) (*judged, error) {
 	return j, nil
 }
 
-// broken are the rules that fail.
-func (j *judged) broken() []string {
-	var out []string
+// shows are the rules that fail, and how many decisions are open, together with the rules that wait for them.
+func (j *judged) shows() (broken []string, open int) {
 	for _, r := range j.reports {
+		open += len(r.Decisions)
 		for _, v := range r.Verdicts {
 			if v.Status == conformance.Fail {
-				out = append(out, v.Rule)
+				broken = append(broken, v.Rule)
+			} else if v.Status == conformance.Undecided && !ofAny.MatchString(v.Rule) {
+				open++
 			}
 		}
 	}
-	if len(j.reports) == 0 {
-		out = append(out, "nothing, as nothing was judged")
-	}
-	return out
+	return broken, open
 }
 
 // inOne names a few rules.
@@ -260,8 +267,8 @@ func (t *trial) tellPage(out io.Writer) {
 func (t *trial) tell(out io.Writer) {
 	fmt.Fprintf(out, "wrote %s\n", t.file)
 	t.tellPage(out)
-	if took := t.all[t.taken]; t.guessed {
-		fmt.Fprintf(out, "It breaks rules of each contract that was tried, so that it is judged by %s is a guess: "+
+	if took := t.all[t.taken]; t.guessed && t.judged {
+		fmt.Fprintf(out, "It breaks rules of every contract that was tried. %s is a guess: "+
 			"set the one that its documentation promises.\n", choice{took.c, took.kind})
 	}
 	for _, s := range t.all[t.taken].assumed {
@@ -287,20 +294,23 @@ func (t *trial) tell(out io.Writer) {
 			say = "set Kind: quotatest." + a.kind
 		}
 		switch by := (choice{a.c, a.kind}).String(); {
-		case i < len(t.broke) && i != t.taken:
-			fmt.Fprintf(out, "tried: by %s it breaks %s; if that is its contract, %s\n", by, t.broke[i], say)
+		case i < len(t.said) && i != t.taken:
+			fmt.Fprintf(out, "tried: by %s %s; if that is its contract, %s\n", by, t.said[i], say)
 		case i != t.taken:
 			fmt.Fprintf(out, "its contract may be %s: then %s\n", by, say)
 		}
 	}
-	if t.o.writeTraits {
+	if t.o.writeTraits && t.judged {
 		fmt.Fprintln(out, "Its traits were observed: check that each is what you mean.")
 	}
-	if t.broke == nil {
-		fmt.Fprintf(out, "It was not run; the subtest TRAITS prints the traits to paste.\nnext: %s\n", t.command())
-	} else {
-		fmt.Fprintf(out, "\nIt was run once. The result:\n\n%s", &t.text)
+	if t.said == nil {
+		how := map[bool]string{true: "; the subtest TRAITS prints the traits to paste",
+			false: ": complete New, delete the t.Skip, and run it"}[len(t.all[t.taken].lacking) == 0]
+		fmt.Fprintf(out, "It was not run%s.\nnext: %s\n", how, t.command())
+		return
 	}
+	what := map[bool]string{true: "The result", false: "Nothing was judged. What it printed"}[t.judged]
+	fmt.Fprintf(out, "\nIt was run once. %s:\n\n%s", what, &t.text)
 }
 
 // command runs what was written.

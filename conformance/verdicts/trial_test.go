@@ -43,6 +43,12 @@ func TestInit_tries(t *testing.T) {
 		if test := read(t, dir, "conformance_test.go"); strings.Contains(test, "panic(") {
 			t.Errorf("it refuses what it is made with:\n%s", test)
 		}
+		if want := "Nothing was judged. What it printed:"; !strings.Contains(out.String(), want) {
+			t.Errorf("there is no %q in\n%s", want, &out)
+		}
+		if run(nil, &out, &failed); strings.Contains(failed.String(), "in . alone") {
+			t.Errorf("other packages are said to be missing: %s", &failed)
+		}
 	})
 	t.Run("a second type", func(t *testing.T) {
 		failed.Reset()
@@ -188,21 +194,28 @@ func TestWithTraits(t *testing.T) {
 	}
 }
 
-// A process that dies of a duration of 0 is no verdict: the constructor is not asked for it again.
-func TestAdapter_needDurations(t *testing.T) {
+// A process that dies of a duration of 0 is no verdict: the constructor is not asked for it again. The same goes for a
+// count, if that was not enough.
+func TestAdapter_needMore(t *testing.T) {
 	pkg, err := load("./testdata/subjects")
 	if err != nil {
 		t.Fatal(err)
 	}
-	all, err := newAdapters(pkg, "Often", "")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if !all[0].needDurations() || all[0].needDurations() {
-		t.Error("a refusal is written never, or twice")
-	}
-	if text := string(all[0].source()); strings.Count(text, "if cfg.Interval <= 0 {") != 1 {
-		t.Errorf("no refusal of an interval of 0 in\n%s", text)
+	for name, want := range map[string][]string{"Often": {"cfg.Interval"}, "Turns": {"cfg.Window", "cfg.Limit"}} {
+		all, err := newAdapters(pkg, name, "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, field := range want {
+			more, text := all[0].needMore(), string(all[0].source())
+			has := strings.Contains(text, "if "+field+" <= 0 {")
+			if n := strings.Count(text, " <= 0 {"); !more || n != i+1 || !has {
+				t.Errorf("needMore() = %v, with %d checks and none of %s in\n%s", more, n, field, text)
+			}
+		}
+		if all[0].needMore() {
+			t.Errorf("%s needs more than %v", name, want)
+		}
 	}
 }
 
@@ -210,10 +223,13 @@ func TestAdapter_needDurations(t *testing.T) {
 func TestInit_notComplete(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "x_test.go")
 	var out, failed bytes.Buffer
-	if code := run([]string{"init", "-o", file, "./testdata/subjects.AgelessBatcher"}, &out, &failed); code != 0 {
+	args := []string{"init", "-write-traits", "-o", file, "./testdata/subjects.AgelessBatcher"}
+	if code := run(args, &out, &failed); code != 0 {
 		t.Fatalf("init ends with %d: %s", code, &failed)
 	}
-	for _, want := range []string{"not complete: say which chan int", "not complete: set its Delay"} {
+	for _, want := range []string{
+		"not complete: say which chan int", "not complete: set its Delay", "It was not run: complete New",
+	} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("there is no %q in\n%s", want, &out)
 		}

@@ -65,6 +65,22 @@ func NewTypedBatcher(item reflect.Type, opts *TypedOptions, handler func(any) er
 func (b *Typed) Add(ctx context.Context, item any) error { return nil }
 func (b *Typed) Shutdown()                               {}
 
+// RefBatcher passes pointers on.
+type RefBatcher[T any] struct{}
+
+// NewRefBatcher gets what to do with pointers.
+func NewRefBatcher[T any](size int, timeout time.Duration, f func([]*T)) *RefBatcher[T] { return nil }
+
+func (b *RefBatcher[T]) Put(item *T) {}
+
+// RefDebouncer passes the pointer to the newest on.
+type RefDebouncer[T any] struct{}
+
+// NewRefDebouncer gets what to do with it.
+func NewRefDebouncer[T any](wait time.Duration, f func(*T)) *RefDebouncer[T] { return nil }
+
+func (d *RefDebouncer[T]) Call(v *T) {}
+
 // Burst may be a debouncer or a batcher.
 type Burst[T any] struct{}
 

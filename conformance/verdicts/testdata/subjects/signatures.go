@@ -32,6 +32,7 @@ type Mute struct{}
 func NewMute(n int, per time.Duration) *Mute { return &Mute{} }
 
 func (*Mute) Limit() bool { return true }
+func (*Mute) Forget()     {}
 
 // Steering is what is done with a debounced function.
 type Steering struct {

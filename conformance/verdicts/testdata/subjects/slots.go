@@ -2,6 +2,7 @@ package subjects
 
 import (
 	"context"
+	"sync"
 	"time"
 )
 
@@ -50,6 +51,15 @@ func NewFixed(limit int) Fixed { return make(Fixed, limit) }
 func (f Fixed) Take()         {}
 func (f Fixed) TryTake() bool { return true }
 func (f Fixed) Release()      {}
+
+// Latch is a lock of many, some of whose methods are of an interface in it.
+type Latch interface {
+	sync.Locker
+	TryLock() bool
+}
+
+// NewLatch has room.
+func NewLatch(capacity int) Latch { return nil }
 
 // Door is an interface, and what is made is a pointer to one.
 type Door interface {
