@@ -97,8 +97,8 @@ func (c *contract) handOver() []suite.Rule[Traits, *exam] {
 			About:  suite.Has(verb.Flush),
 		},
 		{
-			Rule: core("BT-CLOSE", "Close MUST hand over the current batch, then or as its delay ends, or drop it, as declared; later "+
-				"items MUST NOT be handed over, and MUST be refused where items can be."),
+			Rule: core("BT-CLOSE", "Close MUST hand over the current batch, at once or as its delay ends, or "+
+				"drop it, as declared; later items MUST NOT be handed over, and MUST be refused where items can be."),
 			Ops:      []conformance.Op{verb.Close},
 			Declared: []string{"CloseFlush"},
 			About:    suite.Has(verb.Close),

@@ -81,8 +81,8 @@ func (c *contract) Table(s *suite.Suite, tr *Traits) []suite.Choice {
 			Name: "CloseFlush", Declared: int(tr.CloseFlush), Apart: true, Sure: true,
 			Order:  suite.Ranked(3),
 			Values: []string{"CloseFires", "CloseAtDeadline", "CloseDrops"},
-			Means: []string{"Close hands over the current batch", "the current batch is handed over when its delay ends, " +
-				"as if it had not been closed", "Close drops the current batch"},
+			Means: []string{"Close hands over the current batch",
+				"after Close the current batch is handed over when its delay ends", "Close drops the current batch"},
 			Needless: func() bool { return !s.Accepts(verb.Close) },
 			Observe:  func() int { return int(closes(s)) },
 			Set:      func(v int) { tr.CloseFlush = CloseFlush(v) },

@@ -246,7 +246,8 @@ func (c *contract) Rules() []suite.Rule[Traits, *exam] {
 		suite.Calls[Traits]((*exam).calls),
 		{
 			Rule: core("X-CFG", "A constructor MUST refuse a senseless limit, burst or window, or return a "+
-				"limiter that works: it does not panic later, is not unlimited, and does not deny for ever without an error."),
+				"limiter that works: it does not panic later, is not unlimited, and does not deny for ever without "+
+				"an error."),
 			Ops:   allow,
 			About: func(j suite.Job) bool { return mayRefuse(c.spec.Kind, j.Schedule.Config) },
 			Check: (*exam).config,

@@ -204,7 +204,8 @@ func (e *engine[T, E]) leastBroken(s *settled) (value int) {
 		}
 		d := e.with(s.Name, v+1)
 		waiting := e.freed(d, e.with(s.Name, 0))
-		d.judges = slices.DeleteFunc(slices.Clone(d.judges), func(r *Rule[T, E]) bool { return !slices.Contains(waiting, r.ID) })
+		other := func(r *Rule[T, E]) bool { return !slices.Contains(waiting, r.ID) }
+		d.judges = slices.DeleteFunc(slices.Clone(d.judges), other)
 		switch n := e.breaksOf(runs, d); {
 		case n == 0:
 			return 0

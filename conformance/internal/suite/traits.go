@@ -207,7 +207,9 @@ func (e *engine[T, E]) settle() (all []settled, seen *T) {
 		c := e.c.Table(e.Suite, seen)[i]
 		s := settled{Choice: c}
 		if c.Declared == 0 && !c.pointless() && c.Observe != nil && (e.undeclared || c.left()) {
-			e.attempted = func(j Job, rec *Recording) { s.tried = append(s.tried, job{Job: j, rec: rec, observed: true}) }
+			e.attempted = func(j Job, rec *Recording) {
+				s.tried = append(s.tried, job{Job: j, rec: rec, observed: true})
+			}
 			if s.seen = c.Observe(); !c.named(s.seen) || e.insists[c.Name] == c.strict() && c.strict() != 0 {
 				s.seen = 0
 			}
