@@ -53,15 +53,14 @@ type askedTogether struct {
 // requestsConcurrent lets goroutines ask for tokens at one instant. In every second round
 // one of them reserves, if the limiter has reservations.
 func (c *contract) requestsConcurrent(p *suite.Probe) (worst *suite.Violation, skip string) {
-	const each = 4
 	refused := ""
-	worst, skip = suite.Meet(p, suite.Meeting[*askedTogether]{
+	m := suite.Meeting[*askedTogether]{
 		Make: func(env Env, _ int) *askedTogether {
 			l := &askedTogether{}
 			l.Funcs, l.cfg, refused = c.first(env, 10, 5)
 			return l
 		},
-		Each:   each,
+		Each: 4, Few: 2,
 		Before: toRound,
 		Call: func(l *askedTogether, round, g, n int) {
 			delay := time.Duration(-1)
@@ -84,15 +83,16 @@ func (c *contract) requestsConcurrent(p *suite.Probe) (worst *suite.Violation, s
 				l.delays[g] = append(l.delays[g], delay)
 			}
 		},
-		Pass: func(*suite.Stage, int) {},
-		Judge: func(l *askedTogether, _, round int) *suite.Violation {
-			if refused != "" {
-				return nil
-			}
-			return c.judgeTogether(l, round, each)
-		},
+		Pass:    func(*suite.Stage, int) {},
 		Release: func(l *askedTogether) { l.end() },
-	})
+	}
+	m.Judge = func(l *askedTogether, _, round int) *suite.Violation {
+		if refused != "" {
+			return nil
+		}
+		return c.judgeTogether(l, round, m.Calls(round))
+	}
+	worst, skip = suite.Meet(p, m)
 	if refused != "" {
 		return nil, refused
 	}
@@ -116,7 +116,7 @@ func (c *contract) judgeTogether(l *askedTogether, round, each int) *suite.Viola
 	if round == 0 {
 		want = c.spec.Traits.initial(burst)
 	}
-	want += c.spec.Traits.credit()
+	want = min(want+c.spec.Traits.credit(), suite.Meeters*each)
 	slices.Sort(all)
 	due := slices.DeleteFunc(slices.Clone(all), func(d time.Duration) bool { return d == 0 })
 	if n := len(all) - len(due); n != want {

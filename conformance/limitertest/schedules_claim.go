@@ -248,7 +248,7 @@ func (e *explorer) unusual() {
 	numbers := "reserve 0,reserve -1,allow 1"
 	switch {
 	case e.Accepts(opContext):
-		numbers += ",wait 0,wait -1,wait 4" // without a context those for less may try for ever, and time stands still
+		numbers += ",wait 0,wait 4" // a wait for less may try again for ever, without letting time pass
 	case e.c.spec.Traits.servesMore():
 		numbers += ",wait 4"
 	}

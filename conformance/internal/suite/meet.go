@@ -29,8 +29,9 @@ const NoProgress = "concurrent use made no progress"
 type Meeting[I any] struct {
 	// Make makes the instance with the number place.
 	Make func(env conformance.Env, place int) I
-	// Each is how often each goroutine calls.
-	Each int
+	// Each is how often each goroutine calls, and Few how often in every third round, in which all are to be served:
+	// what is refused though there is enough shows in no other. 0 is for Each.
+	Each, Few int
 	// Before prepares a round, once for all instances; nil does nothing.
 	Before func(st *Stage, round int)
 	// Prepare prepares each instance for a round; nil does nothing.
@@ -106,9 +107,17 @@ func meeting[I any](p *Probe, m Meeting[I], meet func(f func(g, i int))) (worst 
 	return seen, ""
 }
 
+// Calls is how often each goroutine calls in a round.
+func (m *Meeting[I]) Calls(round int) int {
+	if m.Few > 0 && round%3 == 2 {
+		return m.Few
+	}
+	return m.Each
+}
+
 // calls are those of goroutine g to an instance in a round.
 func (m *Meeting[I]) calls(in I, round, g int) {
-	for n := range m.Each {
+	for n := range m.Calls(round) {
 		_ = Catch(func() { m.Call(in, round, g, n) })
 	}
 }

@@ -138,9 +138,9 @@ func nap(d time.Duration) {
 	time.Sleep(d)
 }
 
-// meetInOrder explores two rounds of a meeting, as others are like these, each on a new instance.
+// meetInOrder explores the first rounds of a meeting, as others are like these, each on a new instance.
 func meetInOrder[I any](p *Probe, m Meeting[I]) (worst *Violation) {
-	for round := 0; round < 2 && worst == nil; round++ {
+	for round := 0; round < 2+Number(m.Few > 0) && worst == nil; round++ {
 		worst = p.Orders(func(st *Stage) *Violation { return m.one(st, round) })
 	}
 	return worst
@@ -152,7 +152,7 @@ func (m *Meeting[I]) one(st *Stage, round int) *Violation {
 	v, _ := m.round(st, []I{in}, round, round, func() {
 		for g := range Meeters {
 			Start(func() {
-				for n := range m.Each {
+				for n := range m.Calls(round) {
 					Meets(m)
 					_ = Catch(func() { m.Call(in, round, g, n) })
 					Meets(m)

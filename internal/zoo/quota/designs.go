@@ -251,8 +251,11 @@ func floatingBucket() qt.Spec {
 		})
 }
 
+// deniesLosers is a mistake of atomicArrival.
+const deniesLosers = "who loses a race is denied"
+
 // atomicArrival keeps the theoretical arrival time in an atomic integer.
-func atomicArrival() qt.Spec {
+func atomicArrival(mutant string) qt.Spec {
 	return qt.Spec{
 		Name: "an atomic arrival", Time: qt.Explicit, Kind: qt.GCRA, Traits: qt.Traits{BackTime: qt.BackClamp},
 		New: func(env qt.Env, cfg qt.Config) qt.Funcs {
@@ -277,6 +280,9 @@ func atomicArrival() qt.Spec {
 					if arrival.CompareAndSwap(old, next) {
 						newest.Store(now)
 						return qt.Answer{OK: true}
+					}
+					if mutant == deniesLosers {
+						return qt.Answer{}
 					}
 				}
 			}}

@@ -149,6 +149,7 @@ func Mutants() []zoo.Mutant {
 		all = append(all, zoo.Mutant{Name: kind.String() + ": " + zoo.LosesTime, Rule: "X-READ", Spec: spec})
 	}
 	all = append(all,
+		zoo.Mutant{Name: "GCRA: " + deniesLosers, Rule: "X-CONC", Spec: atomicArrival(deniesLosers), Chance: true},
 		zoo.Mutant{Name: "FixedWindow: a look opens the window", Rule: "GC-PEEKPURE", Spec: openedByLook()},
 		zoo.Mutant{Name: "FixedWindow: " + resetLeaves, Rule: "GC-FRESH", Spec: openedByAny(resetLeaves)})
 	if synctestcompat.Available {
@@ -183,7 +184,7 @@ func Designs() []zoo.Design {
 		gridFromFirst(0), gridFromFirst(1), expiringIncrement(), ticksFromFirst(),
 		keyOfUnix(),
 		wholeLog(), counts(""), roundedDown(), counter(""),
-		cappedCounter(), janitor(), floatingBucket(), atomicArrival(),
+		cappedCounter(), janitor(), floatingBucket(), atomicArrival(""),
 		inSeconds(qt.GCRA, ""), inSeconds(qt.SlidingLog, ""), inSeconds(qt.FixedWindow, ""),
 		toTheSecond(expiringKey()), toTheSecond(counts("")), toTheSecond(counter("")),
 		keyedUnits("", qt.FixedWindow, qt.PackageTime), keyedUnits("", qt.GCRA, qt.Explicit),
