@@ -207,10 +207,23 @@ func (d *condition) call(v int) {
 		return
 	}
 	d.pending, d.value, d.due = true, v, d.clock.Now().Add(d.wait)
-	d.armed.add(d.clock.AfterFunc(d.wait, func() { d.mu.Lock(); defer d.mu.Unlock(); d.cond.Broadcast() }))
+	d.arm(d.due, d.wait)
 	if d.wait == 0 {
 		d.cond.Broadcast()
 	}
+}
+
+// arm wakes the worker when something is due, also if the clock is set back before.
+func (d *condition) arm(due time.Time, in time.Duration) {
+	d.armed.add(d.clock.AfterFunc(in, func() {
+		d.mu.Lock()
+		defer d.mu.Unlock()
+		if left := due.Sub(d.clock.Now()); left > 0 && !d.stopped {
+			d.arm(due, left)
+			return
+		}
+		d.cond.Broadcast()
+	}))
 }
 
 func (d *condition) cancel() bool {
