@@ -135,6 +135,15 @@ func TestJuju_largeCountIsGranted(t *testing.T) {
 	}
 }
 
+// So does one of more than 292 years behind those who wait already.
+func TestJuju_waitOfCenturiesIsGranted(t *testing.T) {
+	b := ratelimit.NewBucket(200_000*time.Hour, 3)
+	b.Take(13)
+	if _, ok := b.TakeMaxDuration(3, 0); !ok {
+		t.Error("3 tokens behind 13 were denied: the wait does not overflow any more")
+	}
+}
+
 // "Capacity" has no bound in the docs. What comes to a bucket that is as large as can be overflows, and it
 // denies everything.
 func TestJuju_largestBucketIsEmptyAfterAnHour(t *testing.T) {

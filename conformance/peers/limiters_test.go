@@ -175,6 +175,11 @@ var (
 			Why: "the wait for so many tokens overflows and is less than any maximum: they are granted at once; the docs set no bound to count",
 		},
 		{
+			Rule:     "RL-TINY",
+			Schedule: "rate=1/200000h burst=3 | reserve 1 @0 | reserve 3 @0 | reserve 3 @0 | reserve 3 @0 | reserve 3 @0 | allow 3 @0",
+			Why:      "a wait of more than 292 years overflows and is less than any maximum: it is granted at once",
+		},
+		{
 			Rule: "X-CFG", Schedule: "rate=10/1s burst=9223372036854775807 | allow 1 @0 | allow 1 @1h | allow 1 @2h",
 			Why: "what comes to a bucket that holds nearly MaxInt64 overflows, and everything is denied; the docs set no bound to capacity",
 		},
