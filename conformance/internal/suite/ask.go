@@ -73,7 +73,7 @@ func (e *engine[T, E]) doubt(r *Rule[T, E], here job, v *Violation) *decision[T,
 			continue
 		}
 		for _, weaker := range s.Order[1:] {
-			if other := e.with(s.Name, weaker); e.explains(r, here, other) && e.refutes(s.Name, other) == nil {
+			if other := e.with(s.Name, weaker); e.explains(r, here, other) && e.refutes(s.Name, other, r) == nil {
 				d := &decision[T, E]{settled: s, value: weaker, rule: r, run: v, frees: e.freed(e.with("", 0), other)}
 				d.free(r)
 				e.decisions = append(e.decisions, d)
@@ -111,6 +111,9 @@ func (e *engine[T, E]) askRuns(r *Rule[T, E], v *Violation) *decision[T, E] {
 // documentedDecision is one about a choice that only the documentation shows, and that takes the rule out of force,
 // where no other is broken but those that it takes out of force as well.
 func (e *engine[T, E]) documentedDecision(r *Rule[T, E], v *Violation) *decision[T, E] {
+	if v.sequential {
+		return nil // whatever it says of goroutines
+	}
 	for i := range e.settled {
 		s := &e.settled[i]
 		if s.Declared != 0 || !s.documented() || s.Set == nil {

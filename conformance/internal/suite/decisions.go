@@ -236,9 +236,11 @@ func (e *engine[T, E]) clashes(with, d *decision[T, E]) bool {
 	return rests(with) && !rests(d)
 }
 
-// refutes looks for what refutes a declaration on schedules, or by rules, that wait for one of its choices: these are
-// run for it. It returns the smallest of the first family that has any.
-func (e *engine[T, E]) refutes(choice string, d declaration[T, E]) (least *refutation[T, E]) {
+// refutes looks for what refutes a declaration on schedules, or by rules, that wait for one of its choices, or by rules
+// that it is to explain: these are run for it. It returns the smallest of the first family that has any.
+func (e *engine[T, E]) refutes(
+	choice string, d declaration[T, E], explained ...*Rule[T, E],
+) (least *refutation[T, E]) {
 	if e.hangs() {
 		return nil
 	}
@@ -254,7 +256,7 @@ func (e *engine[T, E]) refutes(choice string, d declaration[T, E]) (least *refut
 			sampled = j.text
 		}
 		concerns := func(r *Rule[T, E]) bool { return r.about(j) }
-		return !again && (!e.families[j.Family] || slices.ContainsFunc(waiting, concerns))
+		return !again && (!e.families[j.Family] || slices.ContainsFunc(slices.Concat(waiting, explained), concerns))
 	}, func(run job) (more bool) {
 		rules := waiting
 		if !e.families[run.Family] {
@@ -262,6 +264,11 @@ func (e *engine[T, E]) refutes(choice string, d declaration[T, E]) (least *refut
 		}
 		run.fresh = true
 		found := e.compare([]job{run}, d, open, rules...)
+		for _, r := range explained {
+			if found == nil && e.breaksRule(r, run, d) {
+				found = &refutation[T, E]{r, e.finds(r, e.c.Exam(d.traits, run.rec, run.Job), run)}
+			}
+		}
 		if found != nil && (least == nil || found.found.Run.Schedule.Compare(least.found.Run.Schedule) < 0) {
 			least = found
 		}

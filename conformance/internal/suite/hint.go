@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/escapement-go/escapement/conformance"
 )
 
 // hint says which choices, if they were declared otherwise, would make a run that breaks a
@@ -78,7 +80,7 @@ func (e *engine[T, E]) try(most int, these func(Job) bool, see func(run job) (mo
 			continue
 		}
 		f = f.made()
-		f.Schedules = f.Schedules[:min(len(f.Schedules), most)]
+		f.Schedules = spread(f.Schedules, most)
 		jobs := slices.DeleteFunc(e.runsOf(f), func(j Job) bool { return !these(j) })
 		more := true
 		hang := e.lab.run(jobs, func(j Job, rec *Recording) {
@@ -90,6 +92,19 @@ func (e *engine[T, E]) try(most int, these func(Job) bool, see func(run job) (mo
 		}
 	}
 	e.lab.runs = runs
+}
+
+// spread returns so many schedules at the most: the first of them, which are the smallest, and some of the others.
+func spread(all []conformance.Schedule, most int) []conformance.Schedule {
+	if len(all) <= most {
+		return all
+	}
+	out := slices.Clone(all[:most/2])
+	rest := all[most/2:]
+	for i := range most - most/2 {
+		out = append(out, rest[i*len(rest)/(most-most/2)])
+	}
+	return out
 }
 
 // otherwise is a choice, by number, that is declared otherwise.
