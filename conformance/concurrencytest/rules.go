@@ -262,7 +262,7 @@ func (x *exam) misreleased() *suite.Violation {
 			if !s.releasesNothing() {
 				continue
 			}
-			what := fmt.Sprintf("a release at %s, when no slot was held,", timeline.Duration(g.at))
+			what := fmt.Sprintf("release %d at %s, though request %d holds no slot,", s.N, timeline.Duration(g.at), s.N)
 			if s.K > 1 {
 				what = fmt.Sprintf("a release at %s of %d slots, one more than are held,", timeline.Duration(g.at), s.K)
 			}
