@@ -202,14 +202,14 @@ func (x *exam) compare(tr *Traits, first origin) *view {
 	m := newModel(x.kind, x.Schedule.Config, tr, first)
 	all := newModel(x.kind, x.Schedule.Config, tr, first) // counts requests whose answers were errors too
 	ambiguous := time.Duration(math.MinInt64)             // until then
+	faults := x.asks(func(d conformance.Done) bool { return d.Op == verb.Fault })
 	for i := range x.Done {
 		s := step{Done: &x.Done[i], model: *m}
 		s.fits, s.clear = m.fits(s.At, s.N, grain)
 		lost := len(all.past) > len(m.past)
 		s.ambiguous = s.At < ambiguous || lost && (m.align == AlignFirstUse || m.room(s.At).Cmp(all.room(s.At)) != 0)
-		if s.ambiguous || s.Answer.Err != nil {
-			s.clear = false
-		}
+		failed := faults && s.Answer.Err != nil // without a fault an error is a decision like others
+		s.clear = s.clear && !s.ambiguous && !failed
 		if s.Op == verb.Fault { // which is no request
 			v.steps = append(v.steps, s)
 			continue
@@ -221,7 +221,7 @@ func (x *exam) compare(tr *Traits, first origin) *view {
 		if s.Op == verb.Allow && s.N > 0 && (s.OK || m.counted) && m.straddles(s.At, grain) {
 			ambiguous = m.indifferent(s.At, grain)
 		}
-		if all.add(s.At, s.N, s.OK || s.Answer.Err != nil); s.Answer.Err == nil {
+		if all.add(s.At, s.N, s.OK || failed); !failed {
 			m.add(s.At, s.N, s.OK)
 		}
 	}

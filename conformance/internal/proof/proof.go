@@ -152,7 +152,7 @@ func try(t *testing.T, m zoo.Mutant, o inside.Options) catch {
 				if out.text = fires.ReplaceAllString(got, "FN at T"); wants {
 					out.text += ", want " + fires.ReplaceAllString(want, "others at T")
 				}
-				out.text = chances.ReplaceAllString(out.text, "${1}N$2")
+				out.text = wanted.ReplaceAllString(chances.ReplaceAllString(out.text, "${1}N$2"), "${1}M")
 			}
 		default:
 			out.others = append(out.others, v.Rule)
@@ -203,6 +203,9 @@ func explored(m zoo.Mutant, only string) func(family string, steps int) bool {
 // chances are the numbers in what rules of concurrent use say.
 var chances = regexp.MustCompile(
 	`\b(|brought |had |granted |got |and |round |instant |run, )\d+([, ]| of \d+ goroutines)`)
+
+// wanted is what goroutines that ask together should get, which depends on the round.
+var wanted = regexp.MustCompile(`(each at one instant (?:were granted N|got N tokens), want )\d+`)
 
 // fires are what came out, and when.
 var fires = regexp.MustCompile(`\bF\d+ at [0-9.]+(ms|s|)`)
