@@ -249,6 +249,7 @@ func (e *engine[T, E]) refutes(
 	waiting = slices.DeleteFunc(waiting, func(r *Rule[T, E]) bool { return slices.Contains(open.judges, r) })
 	defer e.declareFor(d)()
 	d, open = e.declaring(d.traits), e.declaring(open.traits) // as the operations are now
+	explained = slices.DeleteFunc(explained, func(r *Rule[T, E]) bool { return !slices.Contains(d.judges, r) })
 	sampled := ""
 	e.try(triedOfEach, func(j Job) bool {
 		again := j.text == sampled // one sample is enough
