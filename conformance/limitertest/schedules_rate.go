@@ -143,10 +143,9 @@ func (r rates) none() []conformance.Schedule {
 func (r rates) oddBursts() []conformance.Schedule {
 	bursts, some := []int{math.MaxInt32, math.MaxInt / 8 * 3, math.MaxInt/2 + 1, math.MaxInt}, steps("wait 1")
 	var out []conformance.Schedule
-	switch {
-	case r.ask == verb.Allow:
+	if r.ask == verb.Allow {
 		bursts, some = append(bursts, 0, -1, math.MinInt32), steps("allow 1", "reserve 1", "tokens")
-	default:
+	} else {
 		out = suite.Sequences(limited("1/1s", 0), some, []time.Duration{0, time.Second}, 4)
 		if !r.full {
 			return out

@@ -220,21 +220,24 @@ func (a *adapter) bound() {
 		}
 		a.lines = append([]string{refusal}, a.lines...)
 	}
-	for trait, check := range zeros {
-		if check.MatchString(strings.Join(a.lines, "\n")) {
-			name, value, _ := strings.Cut(trait, " ")
-			a.declare(name, value)
-			a.ask("New itself refuses 0, so that " + name + " says nothing of the constructor: " +
+	text = strings.Join(a.lines, "\n")
+	for _, zero := range zeros {
+		if zero.check.MatchString(text) {
+			a.declare(zero.trait, zero.value)
+			a.ask("New itself refuses 0, so that " + zero.trait + " says nothing of the constructor: " +
 				"if that takes 0, delete both")
 		}
 	}
 }
 
 // zeros are the traits of what refuses a 0, and the checks by which New does.
-var zeros = map[string]*regexp.Regexp{
-	"ZeroRate limitertest.ZeroRateRefused": regexp.MustCompile(
-		`cfg\.Rate\.(Events|PerSecond\(\))\)? == 0 \{\npanic|no such period`),
-	"ZeroWait debouncertest.ZeroRefused": regexp.MustCompile(`cfg\.Wait\)? == 0 \{\npanic`),
+var zeros = []struct {
+	trait, value string
+	check        *regexp.Regexp
+}{
+	{"ZeroRate", "limitertest.ZeroRateRefused",
+		regexp.MustCompile(`cfg\.Rate\.(Events|PerSecond\(\))\)? == 0 \{\npanic|no such period`)},
+	{"ZeroWait", "debouncertest.ZeroRefused", regexp.MustCompile(`cfg\.Wait\)? == 0 \{\npanic`)},
 }
 
 // noBound reports whether a comment says that a parameter of 0 is no bound. Names of one letter are in any comment.

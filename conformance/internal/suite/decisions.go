@@ -74,11 +74,12 @@ func (e *engine[T, E]) finds(r *Rule[T, E], x E, run job) *Violation {
 	if !r.about(run.Job) || !r.sees(x) {
 		return nil
 	}
-	check := r.Check
+	var v *Violation
 	if run.fresh {
-		check = func(x E) *Violation { return e.check(r, x) }
+		v = e.check(r, x)
+	} else {
+		v = r.Check(x)
 	}
-	v := check(x)
 	if v == nil || !run.observed && (v.Chance || doubtful(r.ID, run.Job, run.rec)) {
 		return nil
 	}
@@ -250,6 +251,7 @@ func (e *engine[T, E]) refutes(
 	defer e.declareFor(d)()
 	d, open = e.declaring(d.traits), e.declaring(open.traits) // as the operations are now
 	explained = slices.DeleteFunc(explained, func(r *Rule[T, E]) bool { return !slices.Contains(d.judges, r) })
+	asked := slices.Concat(waiting, explained)
 	sampled := ""
 	e.try(triedOfEach, func(j Job) bool {
 		again := j.text == sampled // one sample is enough
@@ -257,7 +259,7 @@ func (e *engine[T, E]) refutes(
 			sampled = j.text
 		}
 		concerns := func(r *Rule[T, E]) bool { return r.about(j) }
-		return !again && (!e.families[j.Family] || slices.ContainsFunc(slices.Concat(waiting, explained), concerns))
+		return !again && (!e.families[j.Family] || slices.ContainsFunc(asked, concerns))
 	}, func(run job) (more bool) {
 		rules := waiting
 		if !e.families[run.Family] {
@@ -266,8 +268,11 @@ func (e *engine[T, E]) refutes(
 		run.fresh = true
 		found := e.compare([]job{run}, d, open, rules...)
 		for _, r := range explained {
-			if found == nil && e.breaksRule(r, run, d) {
-				found = &refutation[T, E]{r, e.finds(r, e.c.Exam(d.traits, run.rec, run.Job), run)}
+			if found != nil {
+				break
+			}
+			if v := e.foundWith(r, run, d); v != nil {
+				found = &refutation[T, E]{r, v}
 			}
 		}
 		if found != nil && (least == nil || found.found.Run.Schedule.Compare(least.found.Run.Schedule) < 0) {
@@ -325,5 +330,13 @@ func (e *engine[T, E]) keeps(r *Rule[T, E], runs []job, other declaration[T, E])
 
 // breaksRule reports whether a run that was made before breaks a rule.
 func (e *engine[T, E]) breaksRule(r *Rule[T, E], run job, d declaration[T, E]) bool {
-	return run.rec.LeftOut == "" && e.finds(r, e.c.Exam(d.traits, run.rec, run.Job), run) != nil
+	return e.foundWith(r, run, d) != nil
+}
+
+// foundWith is what a rule finds with a declaration in a run that was made before, nil if nothing.
+func (e *engine[T, E]) foundWith(r *Rule[T, E], run job, d declaration[T, E]) *Violation {
+	if run.rec.LeftOut != "" {
+		return nil
+	}
+	return e.finds(r, e.c.Exam(d.traits, run.rec, run.Job), run)
 }

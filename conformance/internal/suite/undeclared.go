@@ -110,16 +110,15 @@ func (u *undeclared) field(s *settled, fails string) {
 		fmt.Fprintf(&u.fields, "\t\t%s%s: %s,%s\n", comment, s.Name, s.literal(value, u.pkg), note)
 	}
 	broken := s.assumed != 0 && s.seen == 0 && fails != ""
-	switch {
-	case broken && s.strict() == 0:
-		u.open = append(u.open, s.Name)
-	case s.Declared == 0 && s.assumed != 0:
+	unexplained := broken && s.strict() == 0
+	if s.Declared == 0 && s.assumed != 0 && !unexplained {
 		u.pasted = append(u.pasted, s.Name)
 	}
 	switch {
 	case s.Declared != 0:
 		line("", s.Declared, "")
-	case broken && s.strict() == 0:
+	case unexplained:
+		u.open = append(u.open, s.Name)
 		line("// ", s.assumed, "no value explains what was seen, and with this "+fails+" fails: "+s.means(s.assumed))
 	case broken:
 		line("", s.assumed, "assumed, and broken: "+fails+" fails; "+s.means(s.assumed))
