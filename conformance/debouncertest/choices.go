@@ -23,6 +23,9 @@ func (c *contract) Table(s *suite.Suite, tr *Traits) []suite.Choice {
 	return slices.Concat(o.always(), o.ofOperations(), o.ofCallbacks(), o.optional())
 }
 
+var edgesMean = edge.Means("Trailing fires when the wait has passed since the newest event",
+	"Leading fires at once for the first event of a burst", "LeadingAndTrailing does both", "NoEdges fires nothing")
+
 // always are the choices of what an event does.
 func (o observer) always() []suite.Choice {
 	tr := o.traits
@@ -30,11 +33,7 @@ func (o observer) always() []suite.Choice {
 		{
 			Name: "Edges", Declared: edge.Chosen(tr.Edges),
 			Values: edge.Single("debouncertest"), Literal: edge.Literal("debouncertest"),
-			Means: edge.Means(
-				"Trailing fires when the wait has passed since the newest event",
-				"Leading fires at once for the first event of a burst", "LeadingAndTrailing does both",
-				"NoEdges fires nothing",
-			),
+			Means:    edgesMean,
 			Needless: suite.Always, Observe: o.edges, Shown: o.shown("Edges"),
 			Set: func(v int) { tr.Edges = edge.Listed(v) },
 			Alter: func(v int, rec *suite.Recording) (*suite.Recording, bool) {

@@ -99,7 +99,7 @@ func TestDesigns_anyNumber(t *testing.T) {
 		return made(env, cfg, func(int) { fire(1) })
 	}
 	judge(t, spec, "wait=100ms | call 1 1 @0 | call 2 2 @0 | call 3 1 @50ms")
-	for _, v := range spec.Examine(t, inside.Options{Most: 200}).Verdicts {
+	for _, v := range spec.Examine(t, inside.Options{Most: 100, Unprobed: true}).Verdicts {
 		if v.Status == conformance.Fail {
 			t.Errorf("%s: %s", v.Rule, v.Text)
 		}
@@ -204,8 +204,7 @@ func TestTraits(t *testing.T) {
 	synctestcompat.Require(t)
 	spec := debouncer.Choosing(debouncer.Plain())
 	spec.Traits = debouncertest.Traits{}
-	short := func(_ string, steps int) bool { return steps <= 2 }
-	for _, v := range spec.Examine(t, inside.Options{Keep: short}).Verdicts {
+	for _, v := range spec.Examine(t, inside.Options{Most: 50, Unprobed: true}).Verdicts {
 		if v.Status == conformance.Fail {
 			t.Errorf("%s: %s: %s", v.Rule, v.Status, v.Text)
 		}

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/escapement-go/escapement/conformance"
+	"github.com/escapement-go/escapement/conformance/internal/suite"
 	"github.com/escapement-go/escapement/internal/twins"
 	"github.com/escapement-go/escapement/internal/zoo/leakybucket"
 	"github.com/escapement-go/escapement/synctestcompat"
@@ -80,7 +81,7 @@ func TestSmallest(t *testing.T) {
 // time beside a cancel, and the clock be set back. Of an interval of 292 years a run sees no more than one.
 func TestOpen(t *testing.T) {
 	synctestcompat.Require(t)
-	for _, text := range []string{
+	schedules := suite.ParseAll(
 		"interval=100ms backlog=1 | put 1 @0 | stop @50ms | put 2 @60ms",
 		"interval=100ms backlog=2 | put 1 @0 | put 2 @0 | stop @10ms | put 3 @20ms | put 4 @30ms",
 		"interval=100ms backlog=1 | put 1 @0 | put 2 @0 | stop @0 | close @0",
@@ -99,17 +100,15 @@ func TestOpen(t *testing.T) {
 		"interval=2562047h backlog=3 | put 1 @0 | put 2 @0 | stop @1h",
 		"interval=2562047h backlog=3 busy=2h | put 1 @0 | put 2 @1h",
 		"interval=2562047h backlog=3 | put 1 @0 | wall -1h @0 | put 2 @1h",
-	} {
-		s, err := conformance.ParseSchedule(text)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, d := range leakybucket.Designs() {
-			j := d.Spec.Judge(t).(twins.Judge)
-			if !slices.ContainsFunc(s.Steps, func(st conformance.Step) bool { return !j.Accepts(st.Op) }) {
-				for _, v := range j.Run(s) {
-					t.Errorf("%s: %s", d.Name, v.Text())
-				}
+	)
+	for _, d := range leakybucket.Designs() {
+		j := d.Spec.Judge(t).(twins.Judge)
+		for _, s := range schedules {
+			if slices.ContainsFunc(s.Steps, func(st conformance.Step) bool { return !j.Accepts(st.Op) }) {
+				continue
+			}
+			for _, v := range j.Run(s) {
+				t.Errorf("%s: %s", d.Name, v.Text())
 			}
 		}
 	}

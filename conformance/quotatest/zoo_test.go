@@ -92,13 +92,13 @@ func TestHint_grid(t *testing.T) {
 		{"zoo FixedWindow Explicit", quotatest.AlignUnix, "AlignEpoch"},
 		{"zoo SlidingCounter Explicit", quotatest.AlignUnix, "AlignEpoch"},
 	} {
-		spec := named(k.design)
+		spec, o := named(k.design), inside.Options{Unprobed: true, Most: 1000}
 		spec.Traits.Align = k.wrong
 		rule := "FW-ALIGNED"
 		if spec.Kind == quotatest.SlidingCounter {
 			rule = "SC-FIRST"
 		}
-		r := spec.Examine(t, inside.Options{Unprobed: true})
+		r := spec.Examine(t, o)
 		if v, _ := r.Verdict(rule); !strings.Contains(v.Text, "declare Align: "+k.fits) {
 			t.Errorf("%s: %s: %s: the text does not lead to %s:\n%s", k.design, rule, v.Status, k.fits, v.Text)
 		}
@@ -108,7 +108,7 @@ func TestHint_grid(t *testing.T) {
 			}
 		}
 		spec.Traits.Align = 0
-		r = spec.Examine(t, inside.Options{Unprobed: true})
+		r = spec.Examine(t, o)
 		if v, _ := r.Verdict("TRAITS"); !strings.Contains(v.Text, k.fits) || strings.Contains(v.Text, "Buckets") {
 			t.Errorf("%s: want Align: %s to be observed:\n%s", k.design, k.fits, v.Text)
 		}

@@ -168,6 +168,9 @@ func (c *contract) Table(s *suite.Suite, tr *Traits) []suite.Choice {
 	return append(o.needed(), o.optional()...)
 }
 
+var edgesMean = edge.Means("Trailing emits at the end of the interval that an event begins",
+	"Leading emits at once an event that finds no interval running", "LeadingAndTrailing does both", "NoEdges emits nothing")
+
 // needed are the choices that whoever they are about declares.
 func (o observer) needed() []suite.Choice {
 	tr := o.traits
@@ -175,11 +178,7 @@ func (o observer) needed() []suite.Choice {
 		{
 			Name: "Edges", Declared: edge.Chosen(tr.Edges),
 			Values: edge.Single("throttletest"), Literal: edge.Literal("throttletest"),
-			Means: edge.Means(
-				"Trailing emits at the end of the interval that an event begins",
-				"Leading emits at once an event that finds no interval running", "LeadingAndTrailing does both",
-				"NoEdges emits nothing",
-			),
+			Means:    edgesMean,
 			Needless: suite.Always, Observe: o.edges, Shown: o.shown("Edges"),
 			Set: func(v int) { tr.Edges = edge.Listed(v) },
 			Alter: func(v int, rec *suite.Recording) (*suite.Recording, bool) {

@@ -249,12 +249,12 @@ func (e *engine[T, E]) adopt() {
 		}
 	}
 	t := e.c.Traits()
-	for i := range e.c.Table(e.Suite, t) {
+	for i, c := range e.c.Table(e.Suite, t) {
 		s, value := &e.settled[i], e.settled[i].assumed
 		if e.replayed && s.open() {
 			value = s.strict()
 		}
-		if c := e.c.Table(e.Suite, t)[i]; value != 0 && c.Set != nil {
+		if value != 0 && c.Set != nil {
 			c.Set(value)
 		}
 	}
