@@ -55,7 +55,7 @@ type refutation[T, E any] struct {
 // with is the declaration in which all that was observed counts, but for one choice, which has another value.
 func (e *engine[T, E]) with(choice string, value int) declaration[T, E] {
 	t := e.c.Traits()
-	for i, c := range e.c.Table(e.Suite, t) {
+	for i, c := range e.c.Table(e.Suite, t)[:len(e.settled)] { // of none nothing was observed
 		switch s := e.settled[i]; {
 		case c.Set == nil:
 		case s.Name == choice:

@@ -30,7 +30,8 @@ type Hang struct {
 
 // A run without progress is looked at after firstLook of real time, and then ever more
 // rarely, up to longestLook. It is given up when two looks in a row prove that nothing can
-// go on; when the process has used more processor time meanwhile than any run needs; or when
+// go on; when the process has used more processor time meanwhile than any run needs: while it
+// uses a processor, and no run that was given up does, there is nothing to look at; or when
 // as many looks as make watchdog found that nothing runs in the whole process, though
 // something may yet come that no stack shows. A process that gets no processor thus gets no
 // verdict either, however long it takes.
@@ -66,6 +67,7 @@ func (l *lab) watch(next *atomic.Int64, ended <-chan struct{}) *Hang {
 	defer timer.Stop()
 	seen, rounds := next.Load(), l.rounds.Load()
 	used := processorTime()
+	ticked := used
 	idle, proofs := time.Duration(0), 0
 	for {
 		select {
@@ -73,13 +75,18 @@ func (l *lab) watch(next *atomic.Int64, ended <-chan struct{}) *Hang {
 			return nil
 		case <-timer.C:
 		}
-		if now, n := next.Load(), l.rounds.Load(); now != seen || n != rounds {
-			seen, rounds, used, idle, proofs = now, n, processorTime(), 0, 0
+		if at, n := next.Load(), l.rounds.Load(); at != seen || n != rounds {
+			seen, rounds, used, idle, proofs = at, n, processorTime(), 0, 0
+			ticked = used
 			wait = cmp.Or(l.first, firstLook)
 			timer.Reset(wait)
 			continue
 		}
-		sight := l.look()
+		sight, now := somethingRuns, processorTime()
+		if now-ticked < wait/2 || burning.Load() > 0 {
+			sight = l.look()
+		}
+		ticked = now
 		switch sight {
 		case stuck:
 			proofs++
@@ -89,7 +96,7 @@ func (l *lab) watch(next *atomic.Int64, ended <-chan struct{}) *Hang {
 		case somethingRuns:
 			proofs = 0
 		}
-		if spun := sight == somethingRuns && processorTime()-used > spins; proofs > 1 || idle > idles || spun {
+		if spun := sight == somethingRuns && now-used > spins; proofs > 1 || idle > idles || spun {
 			h := l.hang(seen)
 			h.dear = proofs <= 1
 			return h
