@@ -60,8 +60,8 @@
 // test is rewritten by the command weave of package synctestcompat/interleave, as verdicts
 // -interleave does, both are explored: the orders of two goroutines' calls, of a few requests for
 // a semaphore and of racing steps, with at most two preemptions, up to a limit, while time stands
-// still. Each outcome is judged like any other; the first that breaks a rule is shown with the
-// order of its goroutines, and is the same each time. [Report.Interleavings] counts them.
+// still. The outcomes are judged, but what is late only because its goroutine was overtaken; the first
+// that breaks a rule is shown with the order of its goroutines, and is the same each time. [Report.Interleavings] counts them.
 //
 // A semaphore's model holds every state that some order of the events of an instant leads
 // to: if a slot comes free just as a wait ends, either outcome is right, but not both and

@@ -77,10 +77,10 @@ func nameless(_ *suite.Suite, tr *Traits) string {
 	return suite.If(tr.Payload == NoPayload, "declared: NoPayload")
 }
 
-// eachFire calls f for each fire that no flush caused, until it finds something.
+// eachFire calls f for each fire that no flush caused, until it finds something. What comes after Stop DB-STOP judges.
 func (x *exam) eachFire(f func(i int, fire *conformance.Fire) *suite.Violation) *suite.Violation {
 	for i := range x.Fires {
-		if x.view().flush[i] != nil || x.byStop(&x.Fires[i]) {
+		if x.view().flush[i] != nil || x.byStop(&x.Fires[i]) || x.stopped(&x.Fires[i]) {
 			continue
 		}
 		if v := f(i, &x.Fires[i]); v != nil {
@@ -88,6 +88,11 @@ func (x *exam) eachFire(f func(i int, fire *conformance.Fire) *suite.Violation) 
 		}
 	}
 	return nil
+}
+
+// stopped reports whether Stop had returned before the fire.
+func (x *exam) stopped(f *conformance.Fire) bool {
+	return x.view().lastOf(f.Began.Seq, verb.Stop) != nil
 }
 
 // byStop reports whether a Stop that flushes may have caused the fire.
@@ -217,8 +222,8 @@ func (x *exam) payload() *suite.Violation {
 			return x.told(f.Began.At, "that payload is another instance's, or none's",
 				"fired with payload %d", f.Value)
 		}
-		if own == nil || fired[f.Value] || own.Began.Seq > f.Began.Seq || x.waited(i) {
-			continue // DB-SUBSEQ's, or decided before it started
+		if own == nil || fired[f.Value] || own.Began.Seq > f.Began.Seq || x.waited(i) || x.stopped(&f) {
+			continue // DB-SUBSEQ's, decided before it started, or DB-STOP's
 		}
 		fired[f.Value] = true
 		if bad := x.wrongPayload(i, own); bad != nil {
@@ -338,14 +343,12 @@ func (x *exam) idle() *suite.Violation {
 	v := x.view()
 	return x.eachFire(func(i int, f *conformance.Fire) *suite.Violation {
 		why := "no event had come"
-		kill := v.lastOf(f.Began.Seq, verb.Cancel, verb.Flush, verb.Stop)
+		kill := v.lastOf(f.Began.Seq, verb.Cancel, verb.Flush)
 		c := v.newest(f.Began.Seq, edge.Far)
 		switch {
-		case c == nil && kill != nil && kill.Op == verb.Stop:
-			return nil // DB-STOP's
 		case c == nil:
-		case kill != nil && kill.Began.Seq > c.Began.Seq && kill.Op != verb.Flush:
-			return nil // DB-CANCEL's or DB-STOP's
+		case kill != nil && kill.Began.Seq > c.Began.Seq && kill.Op == verb.Cancel:
+			return nil // DB-CANCEL's
 		default:
 			g := v.served(c, f.Began.Seq)
 			if g == nil || !v.bearsNewest && x.waited(i) && i < len(v.bursts) {

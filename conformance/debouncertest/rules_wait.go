@@ -60,7 +60,7 @@ func (x *exam) zeroWait() *suite.Violation {
 				"call %d at %s returned before its callback started", c.N, c.Began.At)
 		}
 	}
-	if x.Refused == "" && len(x.Fires) > len(v.calls) && v.lastOf(afterAll, verb.Cancel) == nil {
+	if x.Refused == "" && len(x.Fires) > len(v.calls) && v.lastOf(afterAll, verb.Cancel, verb.Stop) == nil {
 		f := x.Fires[len(v.calls)]
 		return x.told(f.Began.At, "every event had fired", "fired at %s, want no fire", f.Began.At)
 	}

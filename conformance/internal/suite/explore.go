@@ -154,7 +154,9 @@ func (e *engine[T, E]) tries(s conformance.Schedule) bool {
 func (e *engine[T, E]) observes(s conformance.Schedule) bool {
 	text := s.String()
 	same := func(j job) bool { return j.rec.Schedule.String() == text }
-	return slices.ContainsFunc(e.settled, func(s settled) bool { return slices.ContainsFunc(s.tried, same) })
+	return slices.ContainsFunc(e.settled, func(s settled) bool {
+		return s.hungOn == text || slices.ContainsFunc(s.tried, same)
+	})
 }
 
 // tooMuch notes that the time in a schedule takes too long.

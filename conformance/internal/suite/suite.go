@@ -40,6 +40,7 @@ type Suite struct {
 	optional      bool                        // what is undeclared need not be declared
 	recovers      bool                        // see Recovers
 	hung          int                         // see Hung
+	hungOn        string                      // the schedule of the last of them
 	attempted     func(j Job, rec *Recording) // is told what is tried, where that is to be known
 	explored      int                         // interleavings
 	unexplored    map[string]string           // why there are none, by rule
@@ -138,7 +139,7 @@ func (s *Suite) Try(schedule conformance.Schedule, order inside.Order, n int) []
 		}
 	}); h != nil {
 		s.givenUp["traits"] = "a run hung: " + h.Job.Schedule.String()
-		s.hung++
+		s.hung, s.hungOn = s.hung+1, h.Job.Schedule.String()
 	}
 	s.lab.runs = runs
 	return out

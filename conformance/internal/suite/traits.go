@@ -2,6 +2,7 @@ package suite
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -173,9 +174,32 @@ func (c Choice) means(value int) string {
 // settled is a choice with what becomes of it where it is undeclared.
 type settled struct {
 	Choice
-	assumed int   // the value with which the run goes on; 0 if it is left open
-	seen    int   // the value that was observed; 0 if none was
-	tried   []job // the runs by which it was observed
+	assumed int    // the value with which the run goes on; 0 if it is left open
+	seen    int    // the value that was observed; 0 if none was
+	tried   []job  // the runs by which it was observed
+	hungOn  string // a schedule on which one of them did not end
+}
+
+// shown is the run that shows what was observed, and what it shows, as far as that can be said: an operation that
+// panicked, or one that did not return.
+func (s *settled) shown() (schedule, what string) {
+	for _, j := range s.tried {
+		for _, d := range j.rec.Done {
+			if d.Panic != "" && d.Panic != PlannedPanic {
+				return j.rec.Schedule.String(), fmt.Sprintf(", where %s panicked: %s", d.Step, d.Panic)
+			}
+			if d.Ended.Seq == 0 && d.Inside {
+				return j.rec.Schedule.String(), fmt.Sprintf(", where %s called by the callback never returned", d.Op)
+			}
+		}
+	}
+	switch {
+	case s.hungOn != "":
+		return s.hungOn, ", where a call never returned"
+	case len(s.tried) > 0:
+		return s.tried[0].rec.Schedule.String(), ""
+	}
+	return "", ""
 }
 
 // open reports whether what was observed is to be decided on.
@@ -210,7 +234,9 @@ func (e *engine[T, E]) settle() (all []settled, seen *T) {
 			e.attempted = func(j Job, rec *Recording) {
 				s.tried = append(s.tried, job{Job: j, rec: rec, observed: true})
 			}
-			if s.seen = c.Observe(); !c.named(s.seen) || e.insists[c.Name] == c.strict() && c.strict() != 0 {
+			e.hungOn = ""
+			s.seen, s.hungOn = c.Observe(), e.hungOn
+			if !c.named(s.seen) || e.insists[c.Name] == c.strict() && c.strict() != 0 {
 				s.seen = 0
 			}
 			if s.seen != 0 && c.Set != nil {

@@ -183,6 +183,7 @@ func (e *engine[T, E]) asked(d *decision[T, E]) conformance.Decision {
 		strict = out.Strict
 	}
 	var b strings.Builder
+	shown, what := d.shown()
 	if d.value != 0 {
 		out.Value = d.literal(d.value, pkg)
 		fmt.Fprintf(&b, "%s: %s", d.Name, out.Value)
@@ -190,7 +191,7 @@ func (e *engine[T, E]) asked(d *decision[T, E]) conformance.Decision {
 			fmt.Fprintf(&b, " (%s)", out.Means)
 		}
 		b.WriteString(", only if your documentation says so. Otherwise this is a mistake")
-		b.WriteString(cmp.Or(If(d.run != nil || len(d.tried) > 0, ":\n"), ".\n"))
+		b.WriteString(cmp.Or(If(d.run != nil || shown != "", ":\n"), ".\n"))
 	} else {
 		fmt.Fprintf(&b, "%s: no value explains what was seen.\n", d.Name)
 	}
@@ -206,9 +207,9 @@ func (e *engine[T, E]) asked(d *decision[T, E]) conformance.Decision {
 		}
 		out.Because, out.Interleaving, out.Picture, out.Replay = v.Because, v.Interleaving, v.Picture, v.Replay
 		fmt.Fprintf(&b, "%s is refuted by %s", strict, v.Text)
-	} else if len(d.tried) > 0 {
-		out.Schedule = d.tried[0].rec.Schedule.String()
-		fmt.Fprintf(&b, "seen in %s\n", out.Schedule)
+	} else if shown != "" {
+		out.Schedule = shown
+		fmt.Fprintf(&b, "seen in %s%s\n", shown, what)
 	}
 	if c := d.clash; c != nil {
 		out.Unexplained = fmt.Sprintf("%s was observed, but does not explain %s: %s",
