@@ -1,7 +1,7 @@
 // Package conformance tests debouncers, throttles, rate limiters, leaky buckets, windows,
 // concurrency limiters, batchers and fake clocks against the laws of their contracts. Import the
 // package of your contract in the test of your own type, describe the type in ten lines, and learn
-// which laws it breaks, each with the smallest schedule that shows it. That takes a few seconds,
+// which laws it breaks, each with the smallest schedule it tried that shows it. That takes a few seconds,
 // with -race half a minute or so.
 //
 //	debouncertest    debouncers: trailing, leading, both, a bound on the wait, keys, batches, streams
@@ -60,8 +60,9 @@
 // test is rewritten by the command weave of package synctestcompat/interleave, as verdicts
 // -interleave does, both are explored: the orders of two goroutines' calls, of a few requests for
 // a semaphore and of racing steps, with at most two preemptions, up to a limit, while time stands
-// still. The outcomes are judged, but what is late only because its goroutine was overtaken; the first
-// that breaks a rule is shown with the order of its goroutines, and is the same each time. [Report.Interleavings] counts them.
+// still. The outcomes are judged, except those that are late only because a goroutine was overtaken; the
+// first that breaks a rule is shown with the order of its goroutines, and is the same each time.
+// [Report.Interleavings] counts them.
 //
 // A semaphore's model holds every state that some order of the events of an instant leads
 // to: if a slot comes free just as a wait ends, either outcome is right, but not both and
@@ -81,8 +82,7 @@
 // as a comment, with the smallest such run and the rules that it turns off. Until the value
 // is declared, or the code is fixed, these rules are undecided and TRAITS fails. Numbers,
 // such as a resolution, are always decisions. If no value explains the runs, the code is wrong whatever is declared,
-// and a rule that it breaks with the nearest value fails; only of a trait that need not be declared the decision says
-// so.
+// and a rule that it breaks with the nearest value fails. Of a trait that need not be declared the decision says so.
 //
 // Known failures go into KnownFailing, by rule and smallest schedule, as the replay line of the failure has them:
 //
@@ -100,9 +100,9 @@
 // A schedule is judged, left out, or unfinished. It is left out if the constructor or a
 // declaration rules it out, if this Go release cannot run it, or if the implementation wakes
 // more than 110,000 times; the report counts these. It is unfinished if the run makes no
-// progress, though nothing proves that it never would: then the exploration ends, the rules
-// that it concerns are inconclusive, and each core rule among them fails its subtest, without
-// blaming the code and with the entry for KnownFailing. Progress is checked every second. No
+// progress, though nothing proves that it never would. Then the exploration ends, and the rules
+// concerned are inconclusive. Core rules among them fail, with a message that blames nothing and
+// prints the entry for KnownFailing. Progress is checked every second. No
 // rule is judged by real time; but a run is given up if the stacks of its goroutines prove that
 // none can go on, if it has used more processor time than any run needs, or if ten checks find
 // the whole process idle. If nothing can be judged, Run skips the test.

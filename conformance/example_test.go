@@ -49,7 +49,7 @@ func ExampleTable() {
 	fmt.Print(conformance.Table(mine, theirs))
 	// Output:
 	// [A]   mine (limiter, Injected): 1 pass, 1 fail, 0 known failing, 0 skipped; 2 schedules, 3 runs
-	// [B]   theirs (limiter, PackageTime): 0 pass, 0 fail, 1 known failing, 1 skipped; 1 schedules, 1 runs; partial: one schedule only
+	// [B]   theirs (limiter, PackageTime): 0 pass, 0 fail, 1 known failing, 1 skipped; 1 schedule, 1 run; partial: one schedule only
 	//
 	// rule           [A]    [B]
 	// RL-ENV         pass   known

@@ -13,6 +13,7 @@ import (
 	"unicode"
 
 	"github.com/escapement-go/escapement/conformance/internal/inside"
+	"github.com/escapement-go/escapement/internal/timeline"
 )
 
 // Version is the version of the rules. It changes whenever a rule is added, promoted or
@@ -174,7 +175,7 @@ func (r *Report) String() string {
 	if n := len(r.Decisions); n > 0 {
 		s += fmt.Sprintf(", %d to decide", n)
 	}
-	s += fmt.Sprintf("; %d schedules, %d runs", r.Schedules, r.Runs)
+	s += fmt.Sprintf("; %s, %s", timeline.Count(r.Schedules, "schedule"), timeline.Count(r.Runs, "run"))
 	for _, why := range slices.Sorted(maps.Keys(r.LeftOut)) {
 		s += fmt.Sprintf("; %d left out: %s", r.LeftOut[why], why)
 	}

@@ -11,7 +11,6 @@
 //				s := mine.NewSemaphore(cfg.Limit)
 //				return concurrencytest.Funcs{Acquire: s.Acquire, Release: s.Release}
 //			},
-//			Traits: concurrencytest.XSyncSemaphore(),
 //		})
 //	}
 //

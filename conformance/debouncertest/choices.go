@@ -63,7 +63,7 @@ func (o observer) always() []suite.Choice {
 			Name:  "StaleFire", Declared: int(tr.StaleFire),
 			Values: []string{"StaleForbidden", "StaleAllowed"},
 			Means: []string{
-				"a call that has returned supersedes what has not started, unless its goroutine was overtaken on its way",
+				"a call that has returned supersedes what has not started, but where it was overtaken just before",
 				"an expired timer fires all the same",
 			},
 			Needless: o.noTrailing, Observe: o.staleFire,
@@ -82,7 +82,7 @@ func (o observer) ofOperations() []suite.Choice {
 			Values: []string{"NoBarrier", "CommitBarrier", "FinishBarrier"},
 			Means: []string{
 				"due callbacks may start after Cancel", "if it reports true, nothing runs for what it cancelled",
-				"nothing starts after Cancel, unless its goroutine was overtaken on its way",
+				"nothing starts after Cancel, but what was overtaken just before",
 			},
 			Needless: o.without(verb.Cancel), Observe: o.cancelBarrier,
 			Set: func(v int) { tr.CancelBarrier = CancelBarrier(v) },

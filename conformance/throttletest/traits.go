@@ -169,7 +169,8 @@ func (c *contract) Table(s *suite.Suite, tr *Traits) []suite.Choice {
 }
 
 var edgesMean = edge.Means("Trailing emits at the end of the interval that an event begins",
-	"Leading emits at once an event that finds no interval running", "LeadingAndTrailing does both", "NoEdges emits nothing")
+	"Leading emits at once an event that finds no interval running", "LeadingAndTrailing does both",
+	"NoEdges emits nothing")
 
 // needed are the choices that whoever they are about declares.
 func (o observer) needed() []suite.Choice {

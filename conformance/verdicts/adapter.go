@@ -224,20 +224,20 @@ func (a *adapter) bound() {
 	for _, zero := range zeros {
 		if zero.check.MatchString(text) {
 			a.declare(zero.trait, zero.value)
-			a.ask("New itself refuses 0, so that " + zero.trait + " says nothing of the constructor: " +
-				"if that takes 0, delete both")
+			a.ask("the test's New refuses " + zero.what + " itself: if the constructor accepts it, " +
+				"delete that check, and the line " + zero.trait + " below")
 		}
 	}
 }
 
 // zeros are the traits of what refuses a 0, and the checks by which New does.
 var zeros = []struct {
-	trait, value string
-	check        *regexp.Regexp
+	trait, value, what string
+	check              *regexp.Regexp
 }{
-	{"ZeroRate", "limitertest.ZeroRateRefused",
+	{"ZeroRate", "limitertest.ZeroRateRefused", "a rate of 0",
 		regexp.MustCompile(`cfg\.Rate\.(Events|PerSecond\(\))\)? == 0 \{\npanic|no such period`)},
-	{"ZeroWait", "debouncertest.ZeroRefused", regexp.MustCompile(`cfg\.Wait\)? == 0 \{\npanic`)},
+	{"ZeroWait", "debouncertest.ZeroRefused", "a wait of 0", regexp.MustCompile(`cfg\.Wait\)? == 0 \{\npanic`)},
 }
 
 // noBound reports whether a comment says that a parameter of 0 is no bound. Names of one letter are in any comment.

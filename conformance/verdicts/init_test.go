@@ -156,7 +156,7 @@ func TestInit_subjects(t *testing.T) {
 			"limitertest.Run(", "limitertest.PackageTime", "subjects.NewStoreWithConfig(subjects.StoreConfig{" +
 				"Rate: cfg.Rate.PerSecond(), Burst: cfg.Burst})", "AllowKey:",
 			"r, _ := x.Allow(strconv.Itoa(key)) return r", `Allow: func() bool { r, _ := x.Allow("1"); return r }`,
-			"// New itself refuses 0, so that ZeroRate says nothing", "ZeroRate: limitertest.ZeroRateRefused",
+			"// the test's New refuses a rate of 0 itself", "ZeroRate: limitertest.ZeroRateRefused",
 		}},
 		{"SaverBucket", []string{
 			"limitertest.Run(", "limitertest.Injected", "if cfg.Rate.Events == 0 { panic(",

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/escapement-go/escapement/conformance"
+	"github.com/escapement-go/escapement/internal/timeline"
 )
 
 // screen is what is known of the terminal.
@@ -108,8 +109,8 @@ func (w *watcher) ended(r *report) string {
 	case r.Partial != "":
 		word = "part"
 	}
-	return fmt.Sprintf("%s %6.1fs  %s (%s, %s): %s; %d schedules",
-		word, r.Seconds, r.Name, r.Contract, r.Time, counted(&r.Report), r.Schedules)
+	return fmt.Sprintf("%s %6.1fs  %s (%s, %s): %s; %s",
+		word, r.Seconds, r.Name, r.Contract, r.Time, counted(&r.Report), timeline.Count(r.Schedules, "schedule"))
 }
 
 // counted says how many rules ended how, without what none did.

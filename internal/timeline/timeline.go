@@ -64,13 +64,28 @@ func (t Timeline) String() string {
 		line(l.Name, '-', l.cell)
 	}
 	if at := slices.Index(keep, t.Mark); at >= 0 && t.Mark >= 0 {
-		pad := margin
+		pad := margin + t.offset()
 		for _, col := range keep[:at] {
 			pad += t.width(col)
 		}
 		b.WriteString(strings.Repeat(" ", pad) + "^ " + t.Note + "\n")
 	}
 	return b.String()
+}
+
+// offset is where in the marked column what was got differs from what is wanted, of several things there.
+func (t Timeline) offset() (n int) {
+	cells := map[string][]string{}
+	for _, l := range t.Lanes {
+		cells[l.Name] = strings.Split(l.cell(t.Mark), ",")
+	}
+	want, got := cells["want"], cells["got"]
+	for i := 0; i < min(len(want), len(got)) && want[i] == got[i]; i++ {
+		if n += utf8.RuneCountInString(got[i]) + 1; i == len(got)-1 {
+			return 0 // what is missing comes behind them
+		}
+	}
+	return n
 }
 
 // width is the number of characters of a column, the gap behind it included.
