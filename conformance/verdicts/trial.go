@@ -190,8 +190,16 @@ func (t *trial) makes(test ast.Node) (own bool, others []string) {
 	return own, others
 }
 
-// another is a file for what was asked for, beside the one that is there.
+// another is a file for what was asked for, beside the one that is there: one that tests it, or a new one.
 func (t *trial) another() string {
+	files, _ := filepath.Glob(filepath.Join(filepath.Dir(t.file), "*_conformance_test.go"))
+	for _, file := range files {
+		f, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.SkipObjectResolution)
+		tests := func(fn *ast.FuncDecl) bool { own, _ := t.makes(fn); return own }
+		if err == nil && slices.ContainsFunc(testsIn(f), tests) {
+			return nearby(file)
+		}
+	}
 	name := strings.ToLower(strings.TrimPrefix(t.all[0].name, "New"))
 	name = cmp.Or(name, t.all[0].pkg.Name) + "_conformance_test.go"
 	return nearby(filepath.Join(filepath.Dir(t.file), name))

@@ -79,13 +79,18 @@ func TestInit_tries(t *testing.T) {
 			t.Errorf("init of a file that has its traits ends with %d: %s%s", code, &out, &failed)
 		}
 		out.Reset()
-		run([]string{"init", "-o", "other_test.go", ".NewRing"}, &out, &failed)
-		if test := read(t, dir, "other_test.go"); !strings.Contains(test, "func TestConformance_NewRing_2(") {
+		run([]string{"init", "-o", "other_conformance_test.go", ".NewRing"}, &out, &failed)
+		if test := read(t, dir, "other_conformance_test.go"); !strings.Contains(test, "func TestConformance_NewRing_2(") {
 			t.Errorf("its name is taken:\n%s", test)
 		}
 		next := "next: go tool verdicts -run '^TestConformance_NewRing_2$' .\n"
 		if !strings.Contains(out.String(), next) {
 			t.Errorf("of a test that was not run there is no %q in\n%s", next, &out)
+		}
+		failed.Reset()
+		run([]string{"init", "-write-traits", ".NewRing"}, &out, &failed)
+		if !strings.Contains(failed.String(), "use -o other_conformance_test.go") {
+			t.Errorf("the file that tests it is not named: %s", &failed)
 		}
 	})
 	if page := read(t, dir, "page.html"); !strings.Contains(page, "example.com/kept NewRing") {
