@@ -70,7 +70,7 @@ func (c *contract) onlyFamilies(s *suite.Suite, families []suite.Family) []suite
 const near = 3 * time.Nanosecond
 
 // moved is a schedule as one of another configuration: its instants are as many intervals from the start, and as far
-// from a boundary. What the bucket holds above the schedule's burst is taken first. Schedules that set the rate or the
+// from a boundary. What a key's bucket holds above the schedule's burst is taken first. Schedules that set the rate or the
 // burst, are about a rate or burst of their own, or about the ends of time, have no such form.
 func (c *contract) moved(
 	s conformance.Schedule, to Config, ask conformance.Op, several bool,
@@ -100,18 +100,19 @@ func (c *contract) moved(
 	}
 	out.Config = s.Config.Without("rate").Without("burst").With("rate", to.Rate.String()).
 		With("burst", fmt.Sprint(to.Burst))
-	more := to.Burst - old.Burst
-	first := conformance.Step{Op: ask, N: 1}
-	switch {
-	case c.spec.Traits.Initial != InitialFull || ask != verb.Allow:
-	case several && more > 0:
-		first.N = more
-		out.Steps = append(out.Steps, first)
-	case more <= 2*old.Burst+10: // one by one, if they are few
-		out.Steps = slices.Repeat([]conformance.Step{first}, max(0, more))
-	}
+	more, begun := to.Burst-old.Burst, map[int]bool{}
 	for _, st := range s.Steps {
 		st.At, st.D = scale(st.At), scale(st.D)
+		first := conformance.Step{Op: ask, N: 1, K: st.K, At: st.At}
+		switch {
+		case begun[st.K] || c.spec.Traits.Initial != InitialFull || ask != verb.Allow:
+		case several && more > 0:
+			first.N = more
+			out.Steps = append(out.Steps, first)
+		case more <= 2*old.Burst+10: // one by one, if they are few
+			out.Steps = append(out.Steps, slices.Repeat([]conformance.Step{first}, max(0, more))...)
+		}
+		begun[st.K] = true
 		switch asks := st.Op == verb.Allow || claims(st); {
 		case asks && st.N > old.Burst && st.N <= suite.Many:
 			st.N += more

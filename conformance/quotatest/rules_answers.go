@@ -126,7 +126,8 @@ func (x *exam) reset() *suite.Violation {
 	return x.answers(func(s step) *suite.Violation {
 		after := s.after()
 		want, got := after.until(s.At, after.limit), s.Answer.ResetAfter
-		if x.says(got, want) || want == 0 && got >= 0 && got <= after.window {
+		closed := x.traits.Edge == EdgeClosed && x.says(got+1, want) // it is over right after
+		if x.says(got, want) || closed || want == 0 && got >= 0 && got <= after.window {
 			return nil
 		}
 		return x.broken(s.At, "the limiter decides like a new one from "+timeline.Duration(s.At+want)+" on",

@@ -1,8 +1,10 @@
 package limiter
 
 import (
+	"fmt"
 	"math"
 	"runtime"
+	"strings"
 	"sync"
 	"time"
 
@@ -114,6 +116,8 @@ func (l *bucket) allow(t time.Time, n int) (ok bool) {
 	switch l.mutant {
 	case "needs a little more than there is":
 		need += 1e-3
+	case unrounded:
+		need = float64(n)
 	case roomForOne:
 		need = min(1, need)
 	case "grants a little early":
@@ -198,11 +202,15 @@ func losesTime() lt.Spec {
 	return spec
 }
 
-// onlySpec is a plain bucket that is made in one configuration.
-func onlySpec(mutant string, source lt.TimeSource) lt.Spec {
-	spec := bucketSpec(mutant, source)
-	made, only := spec.New, lt.Config{Rate: lt.Rate{Events: 20, Per: time.Second}, Burst: 5}
-	spec.Name, spec.Only = "zoo: 20 per second, a burst of 5: "+mutant, []lt.Config{only}
+// unrounded is a correct bucket: what is missing of a token is less than a nanosecond brings.
+const unrounded = "sums of fractions count as they are"
+
+// onlySpec is a limiter that is made in one configuration.
+func onlySpec(spec lt.Spec, perSecond, burst int) lt.Spec {
+	made, only := spec.New, lt.Config{Rate: lt.Rate{Events: perSecond, Per: time.Second}, Burst: burst}
+	name := strings.TrimPrefix(spec.Name, "zoo: ")
+	spec.Name = fmt.Sprintf("zoo: %d per second, a burst of %d: %s", perSecond, burst, name)
+	spec.Only = []lt.Config{only}
 	spec.New = func(env lt.Env, cfg lt.Config) lt.Funcs {
 		if cfg != only {
 			panic("New was called with a configuration that Only does not list")

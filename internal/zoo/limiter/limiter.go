@@ -69,7 +69,7 @@ func Mutants() []zoo.Mutant {
 		case "refills too fast", "bucket without a bound", "a negative request adds tokens",
 			"forgets the rest on a grant", "moves on when it denies":
 			all = append(all, zoo.Mutant{
-				Name: "one configuration: " + m.name, Rule: m.rule, Spec: onlySpec(m.name, lt.Explicit),
+				Name: "one configuration: " + m.name, Rule: m.rule, Spec: onlySpec(bucketSpec(m.name, lt.Explicit), 20, 5),
 			})
 		}
 	}
@@ -168,7 +168,8 @@ func Designs() []zoo.Design {
 		keyedTimers("", lt.Injected), keyedTimers("", lt.PackageTime),
 		keyedLimitsSpec("", lt.Injected), keyedLimitsSpec("", lt.PackageTime), keyedLimitsSpec("", lt.Explicit),
 		prepaidSpec(""), outgrownSpec("", lt.FairFIFO), outgrownSpec("", lt.FairNone),
-		onlySpec("", lt.Explicit), onlySpec("", lt.Injected),
+		onlySpec(bucketSpec("", lt.Explicit), 20, 5), onlySpec(bucketSpec("", lt.Injected), 20, 5),
+		onlySpec(keyedSpec("", lt.Injected), 1, 2), onlySpec(bucketSpec(unrounded, lt.Injected), 1, 2),
 	}
 	specs = append(specs, refusingSpecs()...)
 	specs = append(specs, remoteSpecs()...)

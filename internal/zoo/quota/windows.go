@@ -98,14 +98,25 @@ func openedByLook() qt.Spec {
 	return spec
 }
 
-// openedAtOnce has a first window that begins when the limiter is made.
+// openedAtOnce has a first window that begins when the limiter is made. It tells the end of a window, at which that is
+// not over yet.
 func openedAtOnce() qt.Spec {
 	spec := choosySpec(qt.FixedWindow, qt.Explicit, qt.Traits{
 		Edge: qt.EdgeClosed, Align: qt.AlignFirstUse, CountDenied: qt.DeniedFree, BackTime: qt.BackClamp,
 		OneAtATime: true, RetryNever: qt.RetryZero, Fields: qt.FieldRemaining | qt.FieldRetry | qt.FieldReset,
 	}, whims{made: true, past: true})
 	spec.Name = "a window that the constructor opens"
-	return eachIsOne(spec)
+	spec = eachIsOne(spec)
+	made := spec.New
+	spec.New = func(env qt.Env, cfg qt.Config) qt.Funcs {
+		take := made(env, cfg).TakeAt
+		return qt.Funcs{TakeAt: func(t time.Time, n int) qt.Answer {
+			a := take(t, n)
+			a.ResetAfter = max(0, a.ResetAfter-1)
+			return a
+		}}
+	}
+	return spec
 }
 
 // eachIsOne is a limiter that takes any request for one event.
