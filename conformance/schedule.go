@@ -59,6 +59,7 @@ type Step struct {
 //	fault N            an error item with payload N (throttle); 1: requests fail (limiter, quota)
 //	cancel [N]         the pending event, of key N, item N, or the Nth reserve or wait of a limiter
 //	flush [N]          of key N (debouncer, batcher)
+//	drop               of what is pending (throttle)
 //	pending            asks (debouncer)
 //	stop               (debouncer, throttle)
 //	reset [N]          of key N (throttle)
@@ -123,6 +124,7 @@ var operations = map[Op]operation{
 	"fault":   {arguments: "n"},
 	"cancel":  {arguments: "N"},
 	"flush":   {arguments: "N"},
+	"drop":    {},
 	"pending": {},
 	"stop":    {ends: true},
 	"reset":   {arguments: "N"},

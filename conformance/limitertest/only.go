@@ -69,9 +69,9 @@ func (c *contract) onlyFamilies(s *suite.Suite, families []suite.Family) []suite
 // near is how far from a multiple of the interval an instant may be to be meant as one at its boundary.
 const near = 3 * time.Nanosecond
 
-// moved is a schedule as one of another configuration: its instants are as many intervals from the start, and as far
-// from a boundary. What a key's bucket holds above the schedule's burst is taken first. Schedules that set the rate or the
-// burst, are about a rate or burst of their own, or about the ends of time, have no such form.
+// moved is a schedule as one of another configuration: its instants are as many intervals from the start, and as
+// far from a boundary. What a key's bucket holds above the schedule's burst is taken first. Schedules that set the
+// rate or the burst, are about a rate or burst of their own, or about the ends of time, have no such form.
 func (c *contract) moved(
 	s conformance.Schedule, to Config, ask conformance.Op, several bool,
 ) (out conformance.Schedule, ok bool) {

@@ -16,14 +16,34 @@ import (
 // far is later than any instant of a schedule.
 const far = math.MaxInt64
 
+// way is one of several ways in which correct throttles work.
+type way struct {
+	// opens says, with the trailing edge alone, that an event that follows an emission waits for the end of the
+	// interval that the emission has opened, and does not open one itself.
+	opens bool
+	early bool // racing steps come before the end of an interval, and not after it
+	ends  bool // a drop ends the interval, too
+}
+
+// ways are those that a schedule without racing steps does not tell apart before it is run.
+func (x *exam) ways() []way {
+	out := []way{{opens: true}}
+	if x.edges == Trailing {
+		out = append(out, way{})
+	}
+	if x.has(verb.Drop) {
+		for _, w := range slices.Clone(out) {
+			w.ends = true
+			out = append(out, w)
+		}
+	}
+	return out
+}
+
 // model says what must be emitted in a schedule, and up to which instant that is certain.
-// With the trailing edge alone there are two correct throttles: an event that follows an
-// emission waits for the end of the interval that the emission has opened or, if opens is
-// false, opens one itself. A racing step comes after the end of an interval, or before it
-// if early is set.
-func (x *exam) model(opens, early bool) edge.Model {
+func (x *exam) model(w way) edge.Model {
 	cfg := x.Schedule.Config
-	m := &model{Model: edge.Model{Certain: far}, x: x, interval: cfg.Interval, opens: opens, early: early}
+	m := &model{Model: edge.Model{Certain: far}, x: x, interval: cfg.Interval, way: w}
 	switch {
 	case x.edges == NoEdges:
 		for _, s := range x.Schedule.Steps {
@@ -49,9 +69,7 @@ type model struct {
 	edge.Model
 	x        *exam
 	interval time.Duration
-	opens    bool // an emission at the end of an interval opens the next
-	early    bool // racing steps come before the end of an interval
-
+	way
 	running bool          // an interval is
 	until   time.Duration // its end
 	pending bool          // an event waits for it
@@ -101,6 +119,8 @@ func (m *model) step(s conformance.Step) (over bool) {
 		m.running = false
 	case verb.Flush:
 		m.flush(s)
+	case verb.Drop:
+		m.pending, m.size, m.running = false, 0, m.running && !m.ends
 	case verb.Fault:
 		m.want(s.At, s.N, edge.Fault, 0)
 	case verb.Cancel:
@@ -280,6 +300,8 @@ func (x *exam) breaks(want []edge.Fire, i int, got *conformance.Fire) string {
 		return "TH-CLOSE"
 	case x.has(verb.Flush):
 		return "TH-FLUSH"
+	case x.has(verb.Drop):
+		return "TH-CANCEL"
 	case fault && x.has(verb.Fault):
 		return "TH-ERR"
 	case x.has(verb.Fault):

@@ -20,6 +20,8 @@ func (f *Funcs) do(s conformance.Step, at time.Time, explicit bool, emit func(in
 		f.Reset()
 	case verb.Flush:
 		f.Flush()
+	case verb.Drop:
+		f.Drop()
 	case verb.Stop:
 		f.Stop()
 	case verb.Fault:

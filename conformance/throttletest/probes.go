@@ -10,7 +10,6 @@ import (
 	"github.com/escapement-go/escapement/conformance"
 	"github.com/escapement-go/escapement/conformance/internal/edge"
 	"github.com/escapement-go/escapement/conformance/internal/suite"
-	"github.com/escapement-go/escapement/internal/timeline"
 	"github.com/escapement-go/escapement/internal/verb"
 )
 
@@ -64,65 +63,6 @@ func (c *contract) inARow(p *suite.Probe) (*suite.Violation, string) {
 			f := c.spec.New(env, Config{Interval: suite.Wait, Edges: edges}, emit)
 			return f.Call, func() { f.release(false) }
 		})
-}
-
-// drops drops an event that waits for the end of an interval, and brings another one long after it, and, where that one
-// leads, soon after it.
-func (c *contract) drops(p *suite.Probe) (*suite.Violation, string) {
-	for _, e := range c.kinds() {
-		if e&Trailing == 0 {
-			continue
-		}
-		want, later := []int{3}, []time.Duration{5 * suite.Wait}
-		if e&Leading != 0 {
-			want, later = []int{1, 3}, append(later, 9*suite.Wait/5)
-		}
-		for _, at := range later {
-			const because = "event 2 was pending, and was dropped at 50ms"
-			switch got, atOnce := c.emitsAround(p, e, at); {
-			case !slices.Equal(got, want):
-				return suite.Broken(suite.Wait/2, because,
-					"with events at 0, 50ms and %s and edges %s it emitted %v, want %v",
-					timeline.Duration(at), e, got, want), ""
-			case e&Leading != 0 && !atOnce:
-				return suite.Broken(at, because,
-					"with events at 0, 50ms and %s and edges %s event 3 waited, want it at once",
-					timeline.Duration(at), e), ""
-			}
-		}
-	}
-	return nil, ""
-}
-
-// emitsAround returns what is emitted of three events, each once, when Drop comes behind the second, and whether the
-// third, which comes at an instant of its own, is emitted at once.
-func (c *contract) emitsAround(p *suite.Probe, e Edges, third time.Duration) (got []int, atOnce bool) {
-	var mu sync.Mutex
-	p.PlayToEnd(func(st *suite.Stage) {
-		f := c.spec.New(st.Plain(), Config{Interval: suite.Wait, Edges: e}, func(v int) {
-			mu.Lock()
-			defer mu.Unlock()
-			got = append(got, v)
-		})
-		for i, at := range []time.Duration{0, suite.Wait / 2} {
-			st.To(at)
-			f.Call(i + 1)
-			st.Settle()
-		}
-		f.Drop()
-		st.To(third)
-		f.Call(3)
-		st.Settle()
-		mu.Lock()
-		atOnce = slices.Contains(got, 3)
-		mu.Unlock()
-		st.To(third + 5*suite.Wait)
-		st.Settle()
-		f.release(false)
-	})
-	mu.Lock()
-	defer mu.Unlock()
-	return slices.Compact(slices.Clone(got)), atOnce
 }
 
 // effects reset a throttle within its interval, and bring an event.

@@ -277,17 +277,8 @@ func (c *contract) Rules() []suite.Rule[Traits, *exam] {
 			Owing: func(x *exam, again suite.Rerun) bool { return edge.Beside(x.Recording, again) },
 		},
 		suite.OneClock[Traits, *exam](edge.CallsAround("interval", opKeys), suite.FireMarks),
-		{
-			Rule: conformance.Rule{ID: "TH-CANCEL", Level: core,
-				Text: "Drop MUST drop the pending event, and none that comes later. What was dropped " +
-					"MUST NOT open an interval."},
-			Ops: []conformance.Op{opDrop},
-			Absent: func(_ *suite.Suite, tr *Traits) string {
-				return suite.If(len(tr.Edges) > 0 && !tr.has(Trailing, LeadingAndTrailing), "nothing is ever pending")
-			},
-			Unless: func(_ *suite.Suite, tr *Traits) string { return suite.If(tr.Payload == NoPayload, nameless) },
-			Probe:  c.drops,
-		},
+		needs(about(on(law(core, "TH-CANCEL", "Drop MUST drop the pending event, and none that comes later. What was "+
+			"dropped MUST NOT open an interval."), Trailing, LeadingAndTrailing), suite.Steps(verb.Drop)), verb.Drop),
 		suite.Effect[Traits, *exam](c.effects),
 		suite.Reads[Traits, *exam](edge.CallsAround("interval", opKeys), suite.FireMarks),
 		{

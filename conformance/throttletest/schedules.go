@@ -228,6 +228,11 @@ func (c *contract) ends(s *suite.Suite, e Edges) []suite.Family {
 			verb.Flush, endings)
 		out = append(out, suite.Family{Name: "flush " + e.String(), Schedules: append(ending, afterFlush(cfg)...)})
 	}
+	if s.Accepts(verb.Drop) && e&Trailing != 0 {
+		steps := []conformance.Step{{Op: verb.Call}, {Op: verb.Drop}}
+		all := numbered(cfg, steps, []time.Duration{suite.Wait / 5, suite.Wait / 2, suite.Wait + 1}, 4)
+		out = append(out, suite.Family{Name: "drop " + e.String(), Schedules: suite.Having(all, verb.Drop)})
+	}
 	switch {
 	case c.explicit() || s.Accepts(verb.Fault):
 	case e&Trailing != 0:

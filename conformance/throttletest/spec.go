@@ -185,7 +185,6 @@ const (
 	opEmits    conformance.Op = "emit"
 	opKeys     conformance.Op = "call with key"
 	opResetKey conformance.Op = "reset with key"
-	opDrop     conformance.Op = "drop"
 )
 
 // withKey are the same operations with a key.
@@ -205,7 +204,7 @@ func (c *contract) Learn(*suite.Suite) map[conformance.Op]bool {
 		verb.Reset:  f.Reset != nil,
 		verb.Flush:  f.Flush != nil,
 		verb.Stop:   f.Stop != nil,
-		opDrop:      f.Drop != nil,
+		verb.Drop:   f.Drop != nil,
 		verb.Fault:  f.Fault != nil,
 		verb.Close:  f.Close != nil && f.Closed != nil,
 		verb.Cancel: f.Cancel != nil && f.Closed != nil,

@@ -183,7 +183,7 @@ func (x *exam) atTie() *edge.Finding {
 	var found *edge.Finding
 	for _, early := range []bool{false, true} {
 		for _, opens := range []bool{true, false} {
-			f := edge.Compare(x.Recording, x.wanted(opens, early), NoPayload, x.terms())
+			f := edge.Compare(x.Recording, x.wanted(way{opens: opens, early: early}), NoPayload, x.terms())
 			switch {
 			case f.Violation == nil:
 				return f

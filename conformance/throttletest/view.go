@@ -67,22 +67,23 @@ func (x *exam) difference() *edge.Finding {
 			x.found = x.atTie()
 		}
 	default:
-		x.found = x.compare(true)
-		if x.found.Violation != nil && x.edges == Trailing && x.compare(false).Violation == nil {
-			x.found = &edge.Finding{}
+		for i, w := range x.ways() {
+			found := edge.Compare(x.Recording, x.wanted(w), x.payload, x.terms())
+			if i == 0 || found.Violation == nil {
+				x.found = found
+			}
+			if x.found.Violation == nil {
+				break
+			}
 		}
 	}
 	return x.found
 }
 
-func (x *exam) compare(opens bool) *edge.Finding {
-	return edge.Compare(x.Recording, x.wanted(opens, false), x.payload, x.terms())
-}
-
 // wanted is the model, in doubt from where a callback did something, which is not a step of the
 // schedule, and from the end of the run, which time may have cut short.
-func (x *exam) wanted(opens, early bool) edge.Model {
-	m := x.model(opens, early)
+func (x *exam) wanted(w way) edge.Model {
+	m := x.model(w)
 	if x.End > 0 {
 		m.Doubt(suite.Sum(x.End, 1))
 	}

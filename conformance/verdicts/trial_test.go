@@ -80,7 +80,8 @@ func TestInit_tries(t *testing.T) {
 		}
 		out.Reset()
 		run([]string{"init", "-o", "other_conformance_test.go", ".NewRing"}, &out, &failed)
-		if test := read(t, dir, "other_conformance_test.go"); !strings.Contains(test, "func TestConformance_NewRing_2(") {
+		test := read(t, dir, "other_conformance_test.go")
+		if !strings.Contains(test, "func TestConformance_NewRing_2(") {
 			t.Errorf("its name is taken:\n%s", test)
 		}
 		next := "next: go tool verdicts -run '^TestConformance_NewRing_2$' .\n"

@@ -13,6 +13,7 @@ const (
 	Fault   op = "fault"
 	Cancel  op = "cancel"
 	Flush   op = "flush"
+	Drop    op = "drop"
 	Pending op = "pending"
 	Stop    op = "stop"
 	Reset   op = "reset"

@@ -69,7 +69,8 @@ func Mutants() []zoo.Mutant {
 		case "refills too fast", "bucket without a bound", "a negative request adds tokens",
 			"forgets the rest on a grant", "moves on when it denies":
 			all = append(all, zoo.Mutant{
-				Name: "one configuration: " + m.name, Rule: m.rule, Spec: onlySpec(bucketSpec(m.name, lt.Explicit), 20, 5),
+				Name: "one configuration: " + m.name, Rule: m.rule,
+				Spec: onlySpec(bucketSpec(m.name, lt.Explicit), 20, 5),
 			})
 		}
 	}

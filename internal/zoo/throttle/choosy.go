@@ -51,7 +51,7 @@ type ways struct {
 	allows      bool // Allow stands for Call, on the leading edge alone
 	refusesZero bool
 	stopIsFinal bool // events after Stop are none
-	forgets     bool // a reset forgets where a clock was that stands when it is set back
+	forgets     bool // a reset forgets where a clock was that stands when it is set back, a drop the interval
 	mutant      string
 }
 
@@ -242,6 +242,14 @@ func (d *choosy) drop() {
 	}
 }
 
+func (d *choosy) forget() {
+	d.do(func() {
+		if d.drop(); d.ways.forgets {
+			d.used, d.passed = false, nil
+		}
+	})
+}
+
 func (d *choosy) others() []*choosy {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -359,7 +367,7 @@ func choosySpec(
 				f.Reset = d.reset
 			}
 			if has[verb.Stop] {
-				f.Stop = d.stop
+				f.Stop, f.Drop = d.stop, d.forget
 			}
 			if f.Call == nil {
 				return f

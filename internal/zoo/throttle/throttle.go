@@ -70,6 +70,8 @@ var timedMistakes = []mistake{
 	{"a timer that has expired emits after stop", "TH-STOP"},
 	{"drop leaves what is pending", "TH-CANCEL"},
 	{"a dropped event opens an interval", "TH-CANCEL"},
+	{"a drop begins the interval anew", "TH-CANCEL"},
+	{"a drop stops the timer and leaves the interval running", "TH-CANCEL"},
 	{"stop leaves what waits for a key", "TH-STOP"},
 	{"the end of the input leaves what waits for a key", "TH-CLOSE"},
 	{"flush emits what stop has dropped", "TH-STOP"},
@@ -269,8 +271,15 @@ func Chosen(n int) []zoo.Design {
 func (d *timed) drop() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if d.pending && d.is("a dropped event opens an interval") {
+	switch {
+	case !d.pending:
+	case d.is("a dropped event opens an interval"):
 		d.until = d.until.Add(d.cfg.Interval)
+	case d.is("a drop begins the interval anew"):
+		d.until = d.clock.Now().Add(d.cfg.Interval)
+		d.arm(d.cfg.Interval)
+	case d.is("a drop stops the timer and leaves the interval running"):
+		d.timer.Stop()
 	}
 	d.pending = d.pending && d.is("drop leaves what is pending")
 }
