@@ -302,7 +302,7 @@ func (s *Suite) inWords(h *Hang) string {
 	}
 	switch {
 	case runs != "":
-		return subject + ": it runs on and on, in " + runs
+		return subject + ": it " + runsOn + ", in " + runs
 	case locked != "" && held != "":
 		return fmt.Sprintf("%s: %s, while %s: a goroutine that holds a lock while it waits keeps a bubble "+
 			"from settling", subject, locked, held)
@@ -366,6 +366,9 @@ func (e *engine[T, E]) open(rule string) string {
 	return ""
 }
 
+// runsOn is what a goroutine does that a look finds running.
+const runsOn = "runs on and on"
+
 // couldNot is the text of a rule that is left inconclusive.
 func (e *engine[T, E]) couldNot(id, law, why string) string {
 	var b strings.Builder
@@ -376,6 +379,10 @@ func (e *engine[T, E]) couldNot(id, law, why string) string {
 	b.WriteString("This accuses nobody: a run made no progress, but nothing proves that it never would.\n")
 	if e.profile.Asleep != "" && strings.Contains(e.Ended(), "holds a lock") {
 		b.WriteString(e.profile.Asleep + "\n")
+	}
+	if strings.Contains(why, runsOn) {
+		b.WriteString("If it waits for 0 again and again because less than a nanosecond is missing, nothing ends that " +
+			"while time stands still: round the wait up. What remains is judged if Funcs leaves the operation out.\n")
 	}
 	u, replay := e.whose(id), ""
 	if u != nil {
