@@ -248,9 +248,10 @@ func (c *contract) ends(s *suite.Suite, e Edges) []suite.Family {
 		out = append(out, suite.Family{Name: "racing reset", Schedules: resetAtEnd(cfg)})
 	}
 	if s.Accepts(verb.Fault) {
-		out = append(out, suite.Family{Name: "errors " + e.String(), Schedules: suite.Numbered(suite.Sequences(cfg,
-			[]conformance.Step{{Op: verb.Call}, {Op: verb.Fault}},
-			[]time.Duration{0, 1, suite.Wait / 2, suite.Wait + 1}, 3))})
+		steps := []conformance.Step{{Op: verb.Call}, {Op: verb.Fault}}
+		all := suite.Sequences(cfg, steps, []time.Duration{0, 1, suite.Wait / 2, suite.Wait + 1}, 3)
+		all = append(all, suite.Sequences(cfg, steps, []time.Duration{suite.Wait / 5, suite.Wait + 1}, 4)...)
+		out = append(out, suite.Family{Name: "errors " + e.String(), Schedules: suite.Numbered(all)})
 	}
 	if s.Accepts(verb.Fault) && s.Accepts(verb.Close) {
 		out = append(out, suite.Family{Name: "errors, close " + e.String(),
