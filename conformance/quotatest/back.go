@@ -11,12 +11,13 @@ import (
 	"github.com/escapement-go/escapement/internal/verb"
 )
 
-// session is what is done with a limiter: a request for one, as many as are granted in a row, and a pause until an
-// instant that is so many quarters of an interval after the first.
+// session is what is done with a limiter: a request for one, as many as are granted in a row, also to keys that may
+// share something with key 1, and a pause until an instant that is so many quarters of an interval after the first.
 type session struct {
 	*Funcs
 	take    func() bool
 	granted func() int
+	beside  func() int
 	to      func(quarters int)
 }
 
@@ -29,18 +30,24 @@ func (c *contract) within(p *suite.Probe, limit, made int, do func(s session)) {
 		env := st.Plain()
 		env.Start = env.Start.Add(st.Now())
 		f := c.spec.made(env, c.plain(limit))
-		take := func() bool {
+		take := func(key int) bool {
 			var d conformance.Done
-			f.do(conformance.Step{Op: verb.Allow, N: 1}, cfg.Start().Add(st.Now()), c.spec.Time, &d)
+			f.do(conformance.Step{Op: verb.Allow, N: 1, K: key}, cfg.Start().Add(st.Now()), c.spec.Time, &d)
 			return d.OK
 		}
-		granted := func() (n int) {
-			for n <= 2*limit && take() {
+		granted := func(key int) (n int) {
+			for n <= 2*limit && take(key) {
 				n++
 			}
 			return n
 		}
-		do(session{&f, take, granted, to})
+		do(session{&f, func() bool { return take(0) }, func() int { return granted(0) },
+			func() (n int) {
+				for key := 1; key <= 128; key *= 2 {
+					n += granted(1 + key)
+				}
+				return n
+			}, to})
 		f.stop()
 	})
 }
@@ -101,6 +108,25 @@ func (c *contract) backed(p *suite.Probe) *suite.Violation {
 				return v
 			}
 		}
+	}
+	return nil
+}
+
+// beside uses up other keys before a refund or a reset, of which nothing is for those.
+func (c *contract) beside(p *suite.Probe, what string, do func(s session)) *suite.Violation {
+	limit, granted := accepted(p.Suite, c.spec.Kind, 3), 0
+	if !p.Accepts(takesKeys) {
+		return nil
+	}
+	c.within(p, limit, 0, func(s session) {
+		s.beside()
+		s.take()
+		do(s)
+		granted = s.beside()
+	})
+	if granted > 0 {
+		return suite.Broken(0, "they were used up before, and "+what+" is about key 1",
+			"requests for other keys were granted after it: %d, want 0", granted)
 	}
 	return nil
 }

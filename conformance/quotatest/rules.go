@@ -233,13 +233,17 @@ func (c *contract) Rules() []suite.Rule[Traits, *exam] {
 			Rule: core("CN-WINDOW", "A refund at once MUST undo exactly what it gives back; after its window "+
 				"has passed it MUST change nothing."),
 			Ops: []conformance.Op{givesBack}, Unless: c.remote,
-			Probe: func(p *suite.Probe) (*suite.Violation, string) { return cmp.Or(c.backed(p), c.late(p)), "" },
+			Probe: func(p *suite.Probe) (*suite.Violation, string) {
+				return cmp.Or(c.backed(p), c.late(p), c.beside(p, "a refund", func(s session) { s.GiveBack(1) })), ""
+			},
 		},
 		{
 			Rule: core("GC-FRESH", "After Reset a limiter MUST grant what a new one grants, and no more, at "+
 				"once and later."),
 			Ops: []conformance.Op{verb.Reset}, Unless: c.remote,
-			Probe: func(p *suite.Probe) (*suite.Violation, string) { return c.reset(p), "" },
+			Probe: func(p *suite.Probe) (*suite.Violation, string) {
+				return cmp.Or(c.reset(p), c.beside(p, "a reset", func(s session) { s.Reset() })), ""
+			},
 		},
 		suite.OneClock[Traits, *exam](c.timed, suite.Answers(verb.Allow)),
 		suite.Reads[Traits, *exam](c.timed, suite.Answers(verb.Allow)),

@@ -40,10 +40,18 @@ func keyed(mutant string, kind qt.Kind, source qt.TimeSource) qt.Spec {
 			return qt.Funcs{
 				TakeKey:   func(key, n int) qt.Answer { return of(key, env.Clock.Now()).Take(n) },
 				TakeKeyAt: func(t time.Time, key, n int) qt.Answer { return of(key, t).TakeAt(t, n) },
+				Reset: func() {
+					if of(1, env.Clock.Now()).Reset(); mutant == resetsTwo {
+						of(65, env.Clock.Now()).Reset()
+					}
+				},
 			}
 		},
 	}
 }
+
+// resetsTwo is a mistake of who has keys in shards.
+const resetsTwo = "a reset is of another key, too"
 
 // idle is after how long a limiter is as good as new.
 func idle(kind qt.Kind, cfg qt.Config) time.Duration {
@@ -78,6 +86,8 @@ func keyedMutants() []zoo.Mutant {
 	return append(all,
 		zoo.Mutant{Name: "FixedWindow: a grain is declared: " + sixteen, Rule: "X-ISO",
 			Spec: keyedUnits(sixteen, qt.FixedWindow, qt.Injected), Only: zoo.OfKeys},
+		zoo.Mutant{Name: qt.SlidingLog.String() + ": " + resetsTwo, Rule: "GC-FRESH",
+			Spec: keyed(resetsTwo, qt.SlidingLog, qt.Injected)},
 		zoo.Mutant{Name: qt.GCRA.String() + ": " + zoo.TenIntervals, Rule: "X-EVICT",
 			Spec: keyed(zoo.TenIntervals, qt.GCRA, qt.Injected), Only: zoo.OfKeys})
 }
