@@ -58,9 +58,9 @@ func (x *exam) stuck() *suite.Violation {
 		because += "; only if its documentation says that functions run on the goroutine that advances the clock, " +
 			"declare OnAdvance: true"
 	}
-	step, at, _ := strings.Cut(x.doing, " @")
+	step, at, timed := strings.Cut(x.doing, " @")
 	return &suite.Violation{
-		Headline: fmt.Sprintf("%s at %s never returned, or what it waits for never came", method(step, x.Schedule), at),
+		Headline: method(step, x.Schedule) + suite.If(timed, " at "+at) + " never returned, or what it waits for never came",
 		Because:  because,
 		At:       x.End,
 		Lanes:    d.lanes(conformance.Step{}, x.want, x.got),

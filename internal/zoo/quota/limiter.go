@@ -258,6 +258,9 @@ func (l *limiter) take(t time.Time, n int) {
 	l.arrival = l.arrival.Add(time.Duration(n) * l.interval())
 }
 
+// retryUntil is a mistake of an injected clock beside package time.
+const retryUntil = "retry is told by package time"
+
 // answer says what comes of a request for n.
 func (l *limiter) answer(t time.Time, n int, ok bool) qt.Answer {
 	l.move(t)
@@ -293,6 +296,9 @@ func (l *limiter) answer(t time.Time, n int, ok bool) qt.Answer {
 	if l.is("retry is a nanosecond short") ||
 		l.is("retry is cut to whole nanoseconds") && l.cfg.Window%time.Duration(l.cfg.Limit) != 0 {
 		a.RetryAfter--
+	}
+	if l.is(retryUntil) && !ok {
+		a.RetryAfter = time.Until(t.Add(a.RetryAfter))
 	}
 	if l.is("reset is one event late") {
 		a.ResetAfter += l.interval()

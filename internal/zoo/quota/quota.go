@@ -97,6 +97,7 @@ func Mutants() []zoo.Mutant {
 		{"twice the window overflows", qt.SlidingCounter, "X-CFG"},
 		{"a burst that is too large denies everything", qt.GCRA, "X-CFG"},
 		{"adds what package time has passed", qt.SlidingLog, "X-CLOCK1"},
+		{retryUntil, qt.FixedWindow, "X-CLOCK1"},
 		{"goroutine left behind", qt.GCRA, "X-LEAK"},
 		{"what is given back counts twice", qt.SlidingLog, "CN-WINDOW"},
 		{"what is given back counts twice", qt.FixedWindow, "CN-WINDOW"},
