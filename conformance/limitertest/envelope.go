@@ -37,7 +37,7 @@ func (x *exam) newGranted() granted {
 			burst = d.N
 		case verb.Reserve:
 			claimed++
-			at = suite.Sum(d.At, max(0, d.Delay))
+			at = x.due(d, claimed)
 			i := slices.IndexFunc(x.Done, func(o conformance.Done) bool {
 				return o.Op == verb.Cancel && o.N == claimed &&
 					(o.At <= at+late(x.Schedule, x.traits) || x.traits.LateCancel != LateIgnored)
@@ -63,13 +63,43 @@ func (x *exam) newGranted() granted {
 	return g
 }
 
+// told is when reservations may act, by their numbers, as they told after the last one was given up.
+type told map[int]time.Duration
+
+// askAnew asks the reservations that are not due when they are, after one was given up.
+func (r *run) askAnew(now time.Duration, at time.Time) {
+	if r.c.trip > 0 || r.c.spec.Traits.Latency > 0 {
+		return
+	}
+	all := told{}
+	for i, h := range r.claimants {
+		if h.r.Delay != nil && !h.gone {
+			if h.due > now {
+				h.due = suite.Sum(now, max(0, h.r.delay(at, r.Time == Explicit)))
+			}
+			all[i+1] = h.due
+		}
+	}
+	r.Rec.Locked(func(rec *suite.Recording) { rec.Detail = all })
+}
+
+// due is when a reservation may act, as it told after the last one was given up.
+func (x *exam) due(d *conformance.Done, number int) time.Duration {
+	all, _ := x.Detail.(told)
+	if at, ok := all[number]; ok {
+		return at
+	}
+	return suite.Sum(d.At, max(0, d.Delay))
+}
+
 // moves reports whether the instant at which a reservation is due may be another than was answered. Where all that is
 // given up comes back, or those who wait are served anew, that moves the instants of reservations, both of those that
-// wait then and, as they may have waited for the same tokens, of those that were due before. Only who asks anew would
-// know them.
+// wait then and, as they may have waited for the same tokens, of those that were due before. Only who asks anew knows
+// them, which nobody does when a wait is given up.
 func (x *exam) moves(d *conformance.Done, at time.Duration) bool {
+	_, asked := x.Detail.(told)
 	anew := x.traits.OnChange == OnChangeServes ||
-		x.traits.Refund != RefundConservative && x.traits.Refund != RefundNone
+		x.traits.Refund != RefundConservative && x.traits.Refund != RefundNone && !(asked && !suite.Has(verb.Wait)(suite.Job{Schedule: x.Schedule}))
 	return x.changed(d.At, at, verb.SetLimit, verb.SetBurst) ||
 		anew && (x.left(d.At, at) || d.Delay > 0 && x.left(at, forever)) || x.outdated(d, at)
 }

@@ -211,6 +211,8 @@ func (f Funcs) beside(other Funcs) Funcs {
 type claimant struct {
 	made   bool
 	r      Reservation
+	due    time.Duration // when it may act, as was told last
+	gone   bool
 	ctx    context.Context
 	cancel context.CancelFunc
 }
@@ -407,6 +409,7 @@ func (r *run) step(s conformance.Step) {
 			if done.OK = reserved.ok(); done.OK {
 				h.r, h.made = reserved, true
 				done.Delay = reserved.delay(at, explicit)
+				h.due = suite.Sum(s.At, max(0, done.Delay))
 			}
 		})
 	case verb.Cancel:
@@ -440,6 +443,8 @@ func (r *run) cancel(s conformance.Step, at time.Time) {
 		r.Rec.Do(s, false, func(*conformance.Done) { h.cancel() })
 	case h.made:
 		r.await(s, func(*conformance.Done) { h.r.cancel(at, r.Time == Explicit) })
+		h.gone = true
+		r.askAnew(s.At, at)
 	}
 }
 

@@ -60,6 +60,8 @@ func Mutants() []zoo.Mutant {
 		}
 		all = append(all, zoo.Mutant{Name: name, Rule: m.rule, Spec: outgrownSpec(m.name, m.fair)})
 	}
+	all = append(all, zoo.Mutant{Name: "full refunds that move nobody", Rule: "RL-ENV", Spec: declaring(
+		reservesOnly(debtSpec("a cancel refunds everything", lt.Explicit)), lt.Traits{Refund: lt.RefundFull})})
 	all = append(all, zoo.Mutant{Name: grantsMore, Rule: "RL-NBIG", Spec: grantsMoreSpec()})
 	if synctestcompat.Available {
 		all = append(all, zoo.Mutant{Name: zoo.LosesTime, Rule: "X-READ", Spec: losesTime()})
@@ -195,6 +197,7 @@ func declaring(spec lt.Spec, tr lt.Traits) lt.Spec {
 	spec.Name += ", declared"
 	spec.Traits.Zero, spec.Traits.WaitErrors = tr.Zero, tr.WaitErrors
 	spec.Traits.BackTime = cmp.Or(tr.BackTime, spec.Traits.BackTime)
+	spec.Traits.Refund = cmp.Or(tr.Refund, spec.Traits.Refund)
 	return spec
 }
 
