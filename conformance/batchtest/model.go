@@ -344,7 +344,16 @@ func (s *state) drain(w *ways) {
 	if s.overdue && len(s.running) == 0 {
 		s.decide(byAge)
 	}
-	if len(s.inbox) == 0 || s.busy() || len(s.owed) > 0 {
+	if s.busy() || len(s.owed) > 0 {
+		w.To(s)
+		return
+	}
+	s.takes(w)
+}
+
+// takes does what has waited, until a batch is to be handed over.
+func (s *state) takes(w *ways) {
+	if len(s.inbox) == 0 || len(s.owed) > 0 {
 		w.To(s)
 		return
 	}
@@ -354,7 +363,7 @@ func (s *state) drain(w *ways) {
 		}
 		for _, c := range s.does(next) {
 			c.inbox = slices.Concat(s.inbox[:i], s.inbox[i+1:])
-			c.drain(w)
+			c.takes(w)
 		}
 	}
 }
@@ -378,8 +387,11 @@ func (s *state) fire(e model.Event, w *ways) {
 			after := c.clone()
 			after.owed = slices.Concat(c.owed[:i], c.owed[i+1:])
 			after.begin(e.N, b)
-			if c.waits(w) {
-				w.To(after)
+			if !c.waits(w) {
+				continue
+			}
+			if w.To(after); len(after.inbox) > 0 { // who waited until that was handed over may go on
+				after.takes(w)
 			}
 		}
 	}
