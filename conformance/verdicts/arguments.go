@@ -206,7 +206,7 @@ func (g *giver) untold(k kind, sig *types.Signature) []string {
 // known is what a name tells, nil if it tells nothing.
 func (g *giver) known(k kind, name string) *wellKnown {
 	for _, w := range slices.Concat(g.a.c.named, wellNamed) {
-		if w.kind == k && w.names.MatchString(name) {
+		if w.kind == k && w.names.MatchString(bare(name)) {
 			return &w
 		}
 	}
@@ -225,7 +225,7 @@ func (g *giver) wellNamed(w wellKnown, name string, t types.Type) string {
 		a.refuse(other, "it has this edge in any case")
 		a.edge = a.lines[len(a.lines)-1]
 	}
-	return g.a.converted(t, g.ifAny(name, w.expr))
+	return g.a.inUnits(name, t, g.ifAny(name, w.expr))
 }
 
 // ifAny is an argument that must be there although its trait may not be declared. Unless a comment says that 0 is no
@@ -275,7 +275,7 @@ func next(list *[]string, fallback string) string {
 
 // simple is the argument for a parameter of a usual kind, "" if it is none.
 func (g *giver) simple(name string, t types.Type) string {
-	k := kindOf(t)
+	k := kindNamed(name, t)
 	if w := g.known(k, name); w != nil {
 		return g.wellNamed(*w, name, t)
 	}
@@ -287,13 +287,13 @@ func (g *giver) simple(name string, t types.Type) string {
 		}
 		if g.a.isBound(name) {
 			g.a.note("%s is 0: say what it bounds", name)
-			return g.a.converted(t, "0")
+			return g.a.inUnits(name, t, "0")
 		}
 		if expr == "" {
 			expr = next(&g.durations, "0")
 		}
 		g.assumed(name, expr)
-		return g.a.converted(t, g.ifAny(name, expr))
+		return g.a.inUnits(name, t, g.ifAny(name, expr))
 	case count:
 		if r := g.a.c.perSecond; r.expr != "" && g.timeless && perSecond.MatchString(name) {
 			g.a.refuse(r.unless, "it is made with a rate per second")

@@ -150,7 +150,7 @@ func (a *adapter) hasSlots() bool {
 func (a *adapter) admits() bool {
 	slotted := false
 	for _, v := range a.parameters() {
-		switch k := kindOf(v.Type()); {
+		switch k := kindNamed(v.Name(), v.Type()); {
 		case k == perSec, k == duration && !timeouts.MatchString(v.Name()):
 			return false
 		case k == count && slots.MatchString(v.Name()):
@@ -235,7 +235,7 @@ func (a *adapter) counts() bool {
 		return false
 	}
 	return !slices.ContainsFunc(a.parameters(), func(v *types.Var) bool {
-		return kindOf(v.Type()) == duration && intervals.MatchString(v.Name()) ||
+		return kindNamed(v.Name(), v.Type()) == duration && intervals.MatchString(v.Name()) ||
 			kindOf(v.Type()) == count && bursts.MatchString(v.Name())
 	})
 }
@@ -261,10 +261,10 @@ func (a *adapter) offered() []types.Type {
 	var out []types.Type
 	for _, v := range a.parameters() {
 		t := v.Type()
-		out = append(out, t)
+		out = append(out, typeNamed(v.Name(), t))
 		if s, ok := t.(*types.Slice); ok {
 			for _, f := range a.optionFuncs(s.Elem(), 1) {
-				out = append(out, f.Type().(*types.Signature).Params().At(0).Type())
+				out = append(out, typeNamed(f.Name(), f.Signature().Params().At(0).Type()))
 			}
 		}
 		out = append(out, usualFields(t)...)
@@ -274,7 +274,7 @@ func (a *adapter) offered() []types.Type {
 		for _, name := range []string{"Init", "Run"} {
 			if sig := a.signature(name); sig != nil {
 				for v := range sig.Params().Variables() {
-					out = append(out, v.Type())
+					out = append(out, typeNamed(v.Name(), v.Type()))
 				}
 			}
 		}
@@ -290,8 +290,8 @@ func usualFields(t types.Type) []types.Type {
 	}
 	if s, ok := t.Underlying().(*types.Struct); ok {
 		for f := range s.Fields() {
-			if f.Exported() && usually(kindOf(f.Type()), f.Name()) {
-				out = append(out, f.Type())
+			if f.Exported() && usually(kindNamed(f.Name(), f.Type()), f.Name()) {
+				out = append(out, typeNamed(f.Name(), f.Type()))
 			}
 		}
 	}

@@ -351,6 +351,18 @@ func TestInit_subjects(t *testing.T) {
 		{"Visitors", []string{"VisitorsOptions{Rate: cfg.Window, Limit: uint(cfg.Limit)}"}},
 		{"Ambiguous", []string{`t.Skip("not complete: say which of a and b is cfg.Limit: here they go by place")`}},
 		{"SetBucket", []string{`t.Skip("not complete: say which *subjects.RateSet rates it is made with`}},
+		{"quotatest SecondWindow", []string{
+			`if cfg.Window%time.Second != 0 { panic("it has whole seconds only") }`,
+			"(int64(cfg.Limit), int64(cfg.Window/time.Second))",
+		}},
+		{"MillisThrottle", []string{
+			"throttletest.Run(", `if cfg.Interval%time.Millisecond != 0 { panic("it has whole milliseconds only") }`,
+			"cfg.Interval/time.Millisecond > math.MaxInt32 { panic(", "(int32(cfg.Interval/time.Millisecond), func(v int)",
+		}},
+		{"TimedSlots", []string{
+			"concurrencytest.Run(", "TimeoutSeconds: float64(cfg.Timeout) / float64(time.Second)}",
+			"if cfg.Timeout%time.Millisecond != 0 {", "x.Acquire(uint(cfg.Timeout / time.Millisecond))",
+		}},
 		{"Licence", []string{"concurrencytest.Run(", "r, err := x.Acquire(ctx)", "r, ok := x.TryAcquire()", "}, true"}},
 	} {
 		asked, name, ok := strings.Cut(c.name, " ")

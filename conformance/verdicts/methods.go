@@ -296,7 +296,7 @@ var narrow = regexp.MustCompile(`^(u?int)(8|16|32)?(?:64)?$`)
 func (a *adapter) guard(o operation, sig *types.Signature) string {
 	for v := range sig.Params().Variables() {
 		condition := a.misfit(v.Type(), "n")
-		if condition != "" && slices.Contains(o.params, count) && !a.isNumbered(v) && quantity(v) {
+		if condition != "" && kindAs(v) == count && slices.Contains(o.params, count) && !a.isNumbered(v) && quantity(v) {
 			returned := map[kind]string{
 				boolean: "return false", failure: `return errors.New("range")`, attempt: "return nil, false",
 				release: `return nil, errors.New("range")`, none: `panic("out of range")`,
@@ -324,7 +324,7 @@ var defaults = map[kind]string{failure: "nil", ending: "nil"}
 func (a *adapter) argument(v *types.Var, left *needs) string {
 	t, k := v.Type(), kindAs(v)
 	for _, x := range taken {
-		if x.have == k && left.take(x.need) {
+		if x.have == k && (k != duration || kindOf(t) == k) && left.take(x.need) {
 			return x.expr
 		}
 	}
@@ -336,7 +336,7 @@ func (a *adapter) argument(v *types.Var, left *needs) string {
 	case (isAny(t) || isRef(t) || v == a.text) && left.take(payload):
 		return a.payload(t)
 	case k == duration:
-		return a.patience(t)
+		return a.patience(v)
 	case k == ident && a.keyed() && a.anyKey == "" && !slices.Contains(*left, key): // of all keys
 		return ""
 	case k == ident:
@@ -354,7 +354,7 @@ func kindAs(v *types.Var) kind {
 	if keys.MatchString(v.Name()) && types.TypeString(v.Type(), nil) == "[]byte" {
 		return ident
 	}
-	return kindOf(v.Type())
+	return kindNamed(v.Name(), v.Type())
 }
 
 // number is the argument for a number: a key, how many, or the payload.
@@ -388,12 +388,12 @@ func (a *adapter) number(v *types.Var, left *needs) string {
 var limits = regexp.MustCompile(`(?i)rate|limit|burst|capacity|^max`)
 
 // patience is for how long a method may wait.
-func (a *adapter) patience(t types.Type) string {
+func (a *adapter) patience(v *types.Var) string {
 	switch {
 	case a.c.pkg == "limitertest": // what is granted is granted now
-		return a.converted(t, "0")
+		return a.inUnits(v.Name(), v.Type(), "0")
 	case len(a.c.durations) > 0:
-		return a.c.durations[0]
+		return a.inUnits(v.Name(), v.Type(), a.c.durations[0])
 	}
 	return ""
 }

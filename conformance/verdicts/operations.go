@@ -245,7 +245,7 @@ var known = []*contract{
 func kindsOf(t *types.Tuple) []kind {
 	var out []kind
 	for i := range t.Len() {
-		out = append(out, kindOf(t.At(i).Type()))
+		out = append(out, kindNamed(t.At(i).Name(), t.At(i).Type()))
 	}
 	return out
 }
@@ -253,7 +253,7 @@ func kindsOf(t *types.Tuple) []kind {
 // namesOf are the names of the parameters or results of a kind.
 func namesOf(k kind, t *types.Tuple) (names []string) {
 	for v := range t.Variables() {
-		if kindOf(v.Type()) == k {
+		if kindNamed(v.Name(), v.Type()) == k {
 			names = append(names, v.Name())
 		}
 	}

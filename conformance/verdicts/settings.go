@@ -55,7 +55,7 @@ const more = `(?i)^(with)?(max|bundle|batch|bulk|flush|item|count|delay)*`
 // usually reports whether something of a kind with a name is usual.
 func usually(k kind, name string) bool {
 	re := usual[k]
-	return re != nil && re.MatchString(name) && !strings.Contains(strings.ToLower(name), "byte")
+	return re != nil && re.MatchString(bare(name)) && !strings.Contains(strings.ToLower(name), "byte")
 }
 
 // fitting are the fields of a struct that a configuration can fill.
@@ -63,7 +63,7 @@ func (a *adapter) fitting(s *types.Struct) []setting {
 	var fields []*types.Var
 	var others []string
 	for f := range s.Fields() {
-		k := kindOf(f.Type())
+		k := kindNamed(f.Name(), f.Type())
 		given := a.sig != nil && (k == duration || k == count) && slices.Contains(kindsOf(a.sig.Params()), k)
 		switch {
 		case !f.Exported():
@@ -82,11 +82,11 @@ func (a *adapter) fitting(s *types.Struct) []setting {
 	g := a.giver(types.NewSignatureType(nil, nil, nil, types.NewTuple(fields...), nil, false))
 	var out []setting
 	for _, f := range fields {
-		k, given := kindOf(f.Type()), g.args[f.Name()]
+		k, given := kindNamed(f.Name(), f.Type()), g.args[f.Name()]
 		if given != "0" && given != "1" && (given != "" || len(g.left(k)) > 0 || a.knows(k, f.Name())) {
 			x := setting{f.Name(), g.simple(f.Name(), f.Type())}
 			bound := slices.Contains(a.c.bounds, configuration.FindString(x.expr)) // which refuses its 0 itself
-			if !strings.Contains(x.expr, "max(") && k != boolean && a.c.optional[x.expr] == "" && !bound {
+			if !strings.Contains(x.expr, "max(") && k != boolean && a.c.optional[configuration.FindString(x.expr)] == "" && !bound {
 				a.refuse(x.expr+" == 0", "0 may stand for a default")
 			}
 			out = append(out, x)
@@ -97,7 +97,7 @@ func (a *adapter) fitting(s *types.Struct) []setting {
 
 // knows reports whether a name says what something of a kind is to the contract.
 func (a *adapter) knows(k kind, name string) bool {
-	return slices.ContainsFunc(a.c.named, func(w wellKnown) bool { return w.kind == k && w.names.MatchString(name) })
+	return slices.ContainsFunc(a.c.named, func(w wellKnown) bool { return w.kind == k && w.names.MatchString(bare(name)) })
 }
 
 // settings are the fields and the methods of the subject that set what its constructor was not
@@ -291,7 +291,7 @@ func (g *giver) further(elem types.Type) []string {
 		}
 		g.a.assume("%s sets %s", f.Name(), expr)
 		option := g.a.use(g.a.pkg.ImportPath, g.a.pkg.Name) + "." + f.Name() + "(" + expr + ")"
-		if trait, is0 := g.a.c.optional[expr]; is0 {
+		if trait, is0 := g.a.c.optional[configuration.FindString(expr)]; is0 {
 			g.a.askFor(trait)
 			option = "if " + expr + " > 0 {\nopts = append(opts, " + option + ")\n}"
 			sometimes = append(sometimes, option)
@@ -310,7 +310,7 @@ func (g *giver) further(elem types.Type) []string {
 
 // option is what an option sets, of what is left of the configuration; "" if that cannot be told.
 func (g *giver) option(name string, t types.Type) string {
-	k := kindOf(t)
+	k := kindNamed(name, t)
 	if !g.a.knows(k, name) && (!usually(k, name) || len(g.left(k)) == 0 || g.a.isBound(name)) {
 		return ""
 	}
