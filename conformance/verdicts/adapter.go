@@ -285,6 +285,14 @@ func constructors(pkg *types.Package, obj *types.TypeName) []*types.Func {
 	return exact
 }
 
+// pointed is what a pointer points to, and any other type itself.
+func pointed(t types.Type) types.Type {
+	if p, ok := t.Underlying().(*types.Pointer); ok {
+		return p.Elem()
+	}
+	return t
+}
+
 // named is the name of a type or of what it points to, nil if it has none.
 func named(t types.Type) *types.TypeName {
 	if p, ok := t.(*types.Pointer); ok {

@@ -206,7 +206,7 @@ func (g *giver) untold(k kind, sig *types.Signature) []string {
 // known is what a name tells, nil if it tells nothing.
 func (g *giver) known(k kind, name string) *wellKnown {
 	for _, w := range slices.Concat(g.a.c.named, wellNamed) {
-		if w.kind == k && w.names.MatchString(bare(name)) {
+		if w.kind == k && w.names.MatchString(unitEnd.ReplaceAllString(name, "")) {
 			return &w
 		}
 	}

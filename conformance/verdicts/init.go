@@ -253,8 +253,11 @@ func texts(pattern string) string {
 }
 
 // comments are those on what is judged, and on its package.
-func (a *adapter) comments() string {
-	names := strings.ReplaceAll(regexp.QuoteMeta(strings.Join(a.names(), " ")), " ", "|")
-	comment := regexp.MustCompile(`(?m)^// (An? |Package )?(` + names + `)\b.*\n(//.*\n)*`)
+func (a *adapter) comments() string { return a.commentsOn(a.names()) }
+
+// commentsOn are those on some names.
+func (a *adapter) commentsOn(names []string) string {
+	any := strings.ReplaceAll(regexp.QuoteMeta(strings.Join(names, " ")), " ", "|")
+	comment := regexp.MustCompile(`(?m)^// (An? |Package )?(` + any + `)\b.*\n(//.*\n)*`)
 	return strings.ReplaceAll(strings.Join(comment.FindAllString(a.pkg.files(), -1), ""), "\n// ", " ")
 }

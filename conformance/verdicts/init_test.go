@@ -414,6 +414,30 @@ func TestInit_assumed(t *testing.T) {
 	}
 }
 
+// A window that slides has the kind that its comments or its fields tell; otherwise both are tried.
+func TestAdapter_algorithms(t *testing.T) {
+	pkg, err := load("./testdata/subjects")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string][]string{
+		"SlidingStamps": {"SlidingLog"}, "SlidingWindow": {"SlidingLog"},
+		"SlidingMute": {"SlidingCounter", "SlidingLog"}, "Tally": {"SlidingCounter"}, "Shares": {"FixedWindow"},
+	} {
+		all, err := newAdapters(pkg, name, "quotatest")
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, a := range all {
+			got = append(got, a.kind)
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("init %s tries %q, want %q", name, got, want)
+		}
+	}
+}
+
 // What does not compile is found before it is written.
 func TestAdapter_check(t *testing.T) {
 	pkg, err := load("./testdata/subjects")

@@ -205,9 +205,7 @@ type member struct {
 
 func members(t types.Type) []member {
 	var out []member
-	if p, ok := t.Underlying().(*types.Pointer); ok {
-		t = p.Elem()
-	}
+	t = pointed(t)
 	if s, ok := t.Underlying().(*types.Struct); ok {
 		for f := range s.Fields() {
 			if f.Exported() {
@@ -397,70 +395,4 @@ func (a *adapter) middleware() string {
 // isMiddleware reports whether a function takes a handler and returns one.
 func isMiddleware(sig *types.Signature) bool {
 	return plain(sig) == "net/http.Handler -> net/http.Handler" && !sig.Variadic()
-}
-
-// algorithms are the Kinds that it may be, as names tell: those of the package's parameters, too, for who counts by two
-// windows has to speak of the one before, and no window has a burst. Where they do not, it may be a window of either
-// kind.
-func (a *adapter) algorithms() []string {
-	if told := a.byName(); told != "" {
-		return []string{told}
-	}
-	if a.isGiven(burst) {
-		return []string{"GCRA"}
-	}
-	scope := a.pkg.types.Scope()
-	for _, name := range scope.Names() {
-		obj, ok := scope.Lookup(name).(*types.TypeName)
-		if !ok || !obj.Exported() || !types.IsInterface(obj.Type()) {
-			continue
-		}
-		for m := range obj.Type().Underlying().(*types.Interface).Methods() {
-			params := m.Type().(*types.Signature).Params()
-			for i := range params.Len() {
-				if before.MatchString(params.At(i).Name()) {
-					return []string{"SlidingCounter"}
-				}
-			}
-		}
-	}
-	if said := strings.ToLower(a.comments()); strings.Contains(said, "sliding") && !strings.Contains(said, "fixed") {
-		return []string{"SlidingLog", "SlidingCounter"}
-	}
-	return []string{"FixedWindow", "SlidingLog", "SlidingCounter"}
-}
-
-// promises are the names that say what is promised.
-var promises = []struct {
-	kind  string
-	names *regexp.Regexp
-}{
-	{"GCRA", regexp.MustCompile(`(?i)gcra|bucket`)},
-	{"SlidingLog", regexp.MustCompile(`(?i:sliding.?log)|(^|[a-z])Log$`)},
-	{"SlidingCounter", regexp.MustCompile(`(?i)sliding`)},
-	{"FixedWindow", regexp.MustCompile(`(?i)fixed.?window`)},
-}
-
-// spoken are the words of comments for each of the promises. Who speaks of two fixed windows estimates from them.
-var spoken = regexp.MustCompile(`(?i)(gcra|generic.cell.rate)|(sliding.?(?:window.?)?log)|` +
-	`(sliding.?(?:window.?)?counter)|(fixed.?windows?\b)`)
-
-// byName is the Kind that a name says, or the only one of which the comments speak; "" if none does.
-func (a *adapter) byName() string {
-	for _, name := range a.names() {
-		for _, k := range promises {
-			if k.names.MatchString(name) {
-				return k.kind
-			}
-		}
-	}
-	told := ""
-	for _, found := range spoken.FindAllStringSubmatch(strings.ReplaceAll(a.comments(), "two fixed", ""), -1) {
-		i := slices.IndexFunc(found[1:], func(words string) bool { return words != "" })
-		if told != "" && told != promises[i].kind {
-			return ""
-		}
-		told = promises[i].kind
-	}
-	return told
 }

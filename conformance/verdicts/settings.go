@@ -55,7 +55,7 @@ const more = `(?i)^(with)?(max|bundle|batch|bulk|flush|item|count|delay)*`
 // usually reports whether something of a kind with a name is usual.
 func usually(k kind, name string) bool {
 	re := usual[k]
-	return re != nil && re.MatchString(bare(name)) && !strings.Contains(strings.ToLower(name), "byte")
+	return re != nil && re.MatchString(unitEnd.ReplaceAllString(name, "")) && !strings.Contains(strings.ToLower(name), "byte")
 }
 
 // fitting are the fields of a struct that a configuration can fill.
@@ -97,7 +97,7 @@ func (a *adapter) fitting(s *types.Struct) []setting {
 
 // knows reports whether a name says what something of a kind is to the contract.
 func (a *adapter) knows(k kind, name string) bool {
-	return slices.ContainsFunc(a.c.named, func(w wellKnown) bool { return w.kind == k && w.names.MatchString(bare(name)) })
+	return slices.ContainsFunc(a.c.named, func(w wellKnown) bool { return w.kind == k && w.names.MatchString(unitEnd.ReplaceAllString(name, "")) })
 }
 
 // settings are the fields and the methods of the subject that set what its constructor was not
@@ -107,12 +107,8 @@ func (a *adapter) settings(sig *types.Signature) []setting {
 	if sig != nil {
 		has = kindsOf(sig.Params())
 	}
-	t := a.subject
-	if p, ok := t.Underlying().(*types.Pointer); ok {
-		t = p.Elem()
-	}
 	var out []setting
-	if s, ok := t.Underlying().(*types.Struct); ok && !slices.Contains(has, duration) {
+	if s, ok := pointed(a.subject).Underlying().(*types.Struct); ok && !slices.Contains(has, duration) {
 		for _, x := range a.fitting(s) {
 			out = append(out, setting{x.name + " = ", x.expr})
 		}

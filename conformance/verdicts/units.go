@@ -1,46 +1,29 @@
 package main
 
 import (
-	"go/token"
 	"go/types"
 	"regexp"
 	"strings"
 )
 
-// unitNames are the ends of names of numbers that are durations.
-var unitNames = []struct {
-	unit  string
-	names *regexp.Regexp
-}{
-	{"time.Nanosecond", regexp.MustCompile(`(?i)nano(s|sec(ond)?s?)$`)},
-	{"time.Microsecond", regexp.MustCompile(`(?i)micro(s|sec(ond)?s?)$`)},
-	{"time.Millisecond", regexp.MustCompile(`(?i:milli(s|sec(ond)?s?)|msecs?)$|(^|_)ms$|[a-z]M[sS]$`)},
-	{"time.Second", regexp.MustCompile(`(?i)sec(s|onds)?$`)},
-	{"time.Minute", regexp.MustCompile(`(?i)(minutes|mins)$`)},
-	{"time.Hour", regexp.MustCompile(`(?i)hours$`)},
-}
-
+// Names of numbers that are durations end in their unit; a rate has one too.
 var (
-	unitEnds = regexp.MustCompile(`(?i)_?(nano|micro|milli|m)?(s|sec(ond)?s?|minutes|mins|hours)$`)
+	unitEnd = regexp.MustCompile(`_?(?i:(nano|micro|milli)(?:s|secs?|seconds?)|(sec)(?:s|onds)?|(min)(?:ute)?s|` +
+		`(hour)s)$|_?[mM]secs?$|M[sS]$|^ms$|_ms$`)
 	unitRate = regexp.MustCompile(`(?i)per_?(nano|micro|milli|m?s|min|h)\w*$`)
+	unitsOf  = map[string]string{
+		"nano": "time.Nanosecond", "micro": "time.Microsecond", "milli": "time.Millisecond", "": "time.Millisecond",
+		"sec": "time.Second", "min": "time.Minute", "hour": "time.Hour",
+	}
 )
 
 // unitOf is the unit of a number that is a duration, as its name tells; "" if it does not.
 func unitOf(name string) string {
-	for _, u := range unitNames {
-		if u.names.MatchString(name) && !unitRate.MatchString(name) {
-			return u.unit
-		}
+	found := unitEnd.FindStringSubmatch(name)
+	if found == nil || unitRate.MatchString(name) {
+		return ""
 	}
-	return ""
-}
-
-// bare is a name without its unit.
-func bare(name string) string {
-	if unitOf(name) == "" {
-		return name
-	}
-	return unitEnds.ReplaceAllString(name, "")
+	return unitsOf[strings.ToLower(strings.Join(found[1:], ""))]
 }
 
 // kindNamed is the kind of a type; a number that a name gives a unit is a duration.
@@ -50,18 +33,6 @@ func kindNamed(name string, t types.Type) kind {
 		return duration
 	}
 	return k
-}
-
-// span is time.Duration.
-var span = types.NewNamed(types.NewTypeName(token.NoPos, types.NewPackage("time", "time"), "Duration", nil),
-	types.Typ[types.Int64], nil)
-
-// typeNamed is a type, or time.Duration for a number that its name makes one.
-func typeNamed(name string, t types.Type) types.Type {
-	if kindNamed(name, t) == duration {
-		return span
-	}
-	return t
 }
 
 // inUnits is a duration as a type: a number has the unit that its name says, and what is no whole one is refused.
@@ -77,12 +48,12 @@ func (a *adapter) inUnits(name string, t types.Type, expr string) string {
 	if k == perSec {
 		return a.fraction(t, expr) + " / " + a.fraction(t, unit)
 	}
-	whole := expr + " / " + unit
-	if fraction := expr + "%" + unit; strings.Contains(expr, "cfg.") || expr == "period" {
-		a.refuse(fraction+" != 0", "it has whole "+strings.ToLower(strings.TrimPrefix(unit, "time."))+"s only")
-		if condition := a.misfit(t, whole); condition != "" {
+	if strings.Contains(expr, "cfg.") || expr == "period" {
+		said := strings.ToLower(strings.TrimPrefix(unit, "time."))
+		a.refuse(expr+"%"+unit+" != 0", "it has whole "+said+"s only")
+		if condition := a.misfit(t, expr+" / "+unit); condition != "" {
 			a.refuse(condition, "out of range")
 		}
 	}
-	return types.TypeString(t, a.qualifier) + "(" + whole + ")"
+	return types.TypeString(t, a.qualifier) + "(" + expr + " / " + unit + ")"
 }
