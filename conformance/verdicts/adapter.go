@@ -207,6 +207,10 @@ func (a *adapter) bound() {
 		most := map[bool]string{true: "1", false: "cfg.Rate.Events"}[single]
 		a.refuse(noBurst[len("if "):]+most, "that is taken to be its burst, as it gets none")
 	}
+	if a.c.pkg == "concurrencytest" && strings.Contains(text, "cfg.Backlog") &&
+		!strings.Contains(text, "cfg.Backlog >= 0") {
+		a.lines = append([]string{"if cfg.Backlog < 0 {\npanic(\"it has a bound\")\n}"}, a.lines...)
+	}
 	for _, field := range a.c.bounds {
 		refusal := "if " + field + " == 0 {\n" +
 			"panic(\"0 may stand for a default: delete this check if 0 means no bound\")\n}"
@@ -249,7 +253,7 @@ func (a *adapter) noBound(parameter string) bool {
 
 // unbounded is what comments say of parameters whose 0 is no bound.
 var unbounded = regexp.MustCompile(`(?i)[^.]*\b(0|zero)\b[^.]{0,40}` +
-	`\b(no (bound|limit|maximum)|none|unbounded|unlimited|infinite|disable[ds]?)\b`)
+	`\b(no (bound|limit|maximum)|none|never|off|unbounded|unlimited|infinite|disable[ds]?)\b`)
 
 // declare is a trait that signatures tell.
 func (a *adapter) declare(trait, value string) { a.traits[trait] = value }

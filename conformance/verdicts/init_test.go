@@ -85,7 +85,9 @@ func TestInit_subjects(t *testing.T) {
 		{"Throttle", []string{
 			"concurrencytest.Run(", "x(next)", "Do:", "ContextError: concurrencytest.ErrorOfOwn",
 		}},
-		{"ThrottleBacklog", []string{"concurrencytest.Run(", "(cfg.Limit, cfg.Backlog, cfg.Timeout)"}},
+		{"ThrottleBacklog", []string{
+			"concurrencytest.Run(", "if cfg.Backlog < 0 { panic(", "(cfg.Limit, cfg.Backlog, cfg.Timeout)",
+		}},
 		{"Crew", []string{"concurrencytest.Run(", "if !x.Go(ctx, func() { <-done })", "Take:"}},
 		{"Bucket", []string{
 			"limitertest.Run(", "x.Init(cfg.Rate.PerSecond(), float64(cfg.Burst))", "x.TryToFulfill(float64(n))",
@@ -347,10 +349,14 @@ func TestInit_subjects(t *testing.T) {
 		{"Lobby", []string{"{Limit: cfg.Limit, BacklogLimit: cfg.Backlog, BacklogTimeout: cfg.Timeout}"}},
 		{"MostBucket", []string{"NewMostBucket(float64(cfg.Burst), cfg.Rate.PerSecond())"}},
 		{"limitertest QuantumBucket", []string{"NewQuantumBucket(cfg.Rate.Per, cfg.Burst, cfg.Rate.Events)"}},
-		{"TenantBucket", []string{"NewTenantBucket(cfg.Rate.PerSecond(), cfg.Burst, time.Hour)"}},
+		{"TenantBucket", []string{"NewTenantBucket(cfg.Rate.PerSecond(), cfg.Burst, 100_000*time.Hour)"}},
 		{"Visitors", []string{"VisitorsOptions{Rate: cfg.Window, Limit: uint(cfg.Limit)}"}},
 		{"Ambiguous", []string{`t.Skip("not complete: say which of a and b is cfg.Limit: here they go by place")`}},
 		{"SetBucket", []string{`t.Skip("not complete: say which *subjects.RateSet rates it is made with`}},
+		{"QueueSlots", []string{
+			"NewQueueSlots(cfg.Limit, opts...)",
+			"if cfg.Backlog >= 0 { opts = append(opts, subjects.WithQueueSize(cfg.Backlog))",
+		}},
 		{"quotatest SecondWindow", []string{
 			`if cfg.Window%time.Second != 0 { panic("it has whole seconds only") }`,
 			"(int64(cfg.Limit), int64(cfg.Window/time.Second))",
@@ -401,7 +407,8 @@ func TestInit_assumed(t *testing.T) {
 	}
 	for name, want := range map[string][]string{
 		"NewRankLimiter":  {"priorities may be 1", "its subjects.Rank may be 0"},
-		"NewTenantBucket": {"recheckPeriod may be time.Hour"},
+		"NewTenantBucket": {"recheckPeriod may be 100_000*time.Hour"},
+		"NewSweptBucket":  {"sweepEvery may be 0"},
 		"NewNameless":     {"its text without a name is a key: if it is ignored, use no field for keys"},
 	} {
 		all, err := newAdapters(pkg, name, "")

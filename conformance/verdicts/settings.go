@@ -287,9 +287,13 @@ func (g *giver) further(elem types.Type) []string {
 		}
 		g.a.assume("%s sets %s", f.Name(), expr)
 		option := g.a.use(g.a.pkg.ImportPath, g.a.pkg.Name) + "." + f.Name() + "(" + expr + ")"
-		if trait, is0 := g.a.c.optional[configuration.FindString(expr)]; is0 {
+		field := configuration.FindString(expr)
+		trait, is0 := g.a.c.optional[field]
+		if is0 {
 			g.a.askFor(trait)
-			option = "if " + expr + " > 0 {\nopts = append(opts, " + option + ")\n}"
+		}
+		if below := boundless.MatchString(field); is0 || below {
+			option = "if " + field + map[bool]string{true: " >= 0", false: " > 0"}[below] + " {\nopts = append(opts, " + option + ")\n}"
 			sometimes = append(sometimes, option)
 			continue
 		}
@@ -303,6 +307,9 @@ func (g *giver) further(elem types.Type) []string {
 	g.a.lines = append(g.a.lines, sometimes...)
 	return []string{"opts..."}
 }
+
+// boundless are what is negative where there is no bound.
+var boundless = regexp.MustCompile(`^cfg\.(Backlog|Timeout)$`)
 
 // option is what an option sets, of what is left of the configuration; "" if that cannot be told.
 func (g *giver) option(name string, t types.Type) string {

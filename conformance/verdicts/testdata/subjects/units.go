@@ -1,5 +1,10 @@
 package subjects
 
+import (
+	"context"
+	"time"
+)
+
 // SecondWindow counts in windows of whole seconds.
 type SecondWindow struct{}
 
@@ -30,3 +35,26 @@ func NewTimedSlots(o TimedSlotsOptions) *TimedSlots { return nil }
 
 func (*TimedSlots) Acquire(timeoutMillis uint) bool { return true }
 func (*TimedSlots) Release()                        {}
+
+// QueueSlots is a semaphore whose queue may have a size.
+type QueueSlots struct{}
+
+// QueueOption configures it.
+type QueueOption func(*QueueSlots)
+
+// WithQueueSize sets how many may wait.
+func WithQueueSize(size int) QueueOption { return nil }
+
+// NewQueueSlots makes one.
+func NewQueueSlots(limit int, opts ...QueueOption) *QueueSlots { return nil }
+
+func (*QueueSlots) Acquire(ctx context.Context) error { return nil }
+func (*QueueSlots) Release()                          {}
+
+// SweptBucket forgets keys.
+type SweptBucket struct{}
+
+// NewSweptBucket makes one. With a sweepEvery of 0 or less it never forgets any.
+func NewSweptBucket(rate float64, burst int, sweepEvery time.Duration) *SweptBucket { return nil }
+
+func (*SweptBucket) Allow() bool { return true }
