@@ -203,7 +203,7 @@ func (a *adapter) needMore() bool {
 func (a *adapter) bound() {
 	text := strings.Join(a.lines, "\n")
 	if a.c.pkg == "limitertest" && a.maker != nil && !strings.Contains(text, "cfg.Burst") {
-		single := a.decision() == nil && !a.set["AllowN"] || strings.Contains(text, "cfg.Rate.Interval()")
+		single := a.decision() == nil && !a.several || strings.Contains(text, "cfg.Rate.Interval()")
 		most := map[bool]string{true: "1", false: "cfg.Rate.Events"}[single]
 		a.refuse(noBurst[len("if "):]+most, "that is taken to be its burst, as it gets none")
 	}

@@ -69,7 +69,7 @@ var (
 	ticks     = regexp.MustCompile(`(?i)freq|tick|granular|resolution|precision`) // no part of a configuration
 	wholes    = regexp.MustCompile(`(?i)window|period|^per$|duration|size|frame|span`)
 	units     = regexp.MustCompile(`(?i)^(per|period|window)$|unit$`) // of a rate
-	perSecond = regexp.MustCompile(`(?i)^(rate|limit|ratelimit|ratepersec(ond)?|persecond|[rqt]ps)$`)
+	perSecond = regexp.MustCompile(`(?i)^(rate|limit|ratelimit|[rqt]ps)$|per_?sec(ond)?`)
 )
 
 // wellKnown is an argument whose name says what it is.

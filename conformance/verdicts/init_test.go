@@ -353,6 +353,12 @@ func TestInit_subjects(t *testing.T) {
 		{"Visitors", []string{"VisitorsOptions{Rate: cfg.Window, Limit: uint(cfg.Limit)}"}},
 		{"Ambiguous", []string{`t.Skip("not complete: say which of a and b is cfg.Limit: here they go by place")`}},
 		{"SetBucket", []string{`t.Skip("not complete: say which *subjects.RateSet rates it is made with`}},
+		{"limitertest Blocker", []string{
+			"if cfg.Rate.Per != time.Second {", "(int64(cfg.Rate.Events), new(subjects.HitCounter), stop)",
+			"if cfg.Burst != cfg.Rate.Events {", "Stop: func() { close(stop) }", "Wait: x.Register,",
+		}},
+		{"limitertest Idler", []string{"_ = x return", "Stop: func() { close(stop) }"}},
+		{"limitertest Throttled", []string{`panic("one at a time") } x.Throttle()`}},
 		{"QueueSlots", []string{
 			"NewQueueSlots(cfg.Limit, opts...)",
 			"if cfg.Backlog >= 0 { opts = append(opts, subjects.WithQueueSize(cfg.Backlog))",

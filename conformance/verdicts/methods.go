@@ -31,9 +31,10 @@ func (a *adapter) fill() {
 		}
 		for _, name := range methods {
 			name, waits := strings.CutPrefix(name, "go ")
+			name, open := strings.CutPrefix(name, "told ")
 			m := a.method(name)
 			again := a.set[o.field+"Key"] || a.set[strings.TrimSuffix(o.field, "Within")] // with something else
-			if m == nil || used[name] && !again || a.done(o.field) || a.isTry(o, name) ||
+			if m == nil || used[name] && !again || a.done(o.field) || a.isTry(o, name) || open && !a.blocked(name) ||
 				name == "Wait" && a.set["Acquire"] { // for all, perhaps
 				continue
 			}

@@ -35,7 +35,7 @@ type operation struct {
 	field   string
 	params  []kind
 	result  kind
-	methods []string // by worth
+	methods []string // by worth; behind "told" only if the comment says that it blocks
 }
 
 // instead are the fields that make others needless.
@@ -229,7 +229,9 @@ var known = []*contract{
 			{"ReserveAt", []kind{instant, count}, booking, []string{"ReserveAt", "ReserveNAt", "ReserveN", "Reserve"}},
 			{"Reserve", []kind{count}, booking, []string{"ReserveN", "Reserve", "Take"}},
 			{"ReserveWithin", []kind{count, duration}, booking, []string{"ReserveWithin", "TakeMaxDuration"}},
-			{"Wait", []kind{count}, none, []string{"Wait", "Take"}},
+			{"Wait", []kind{count}, none, []string{
+				"Wait", "Take", "told Throttle", "told Register", "told Limit", "told Acquire", "told Consume",
+			}},
 			{"TokensAt", []kind{instant}, perSec, []string{"TokensAt", "Tokens"}},
 			{"Tokens", nil, perSec, []string{"Tokens", "Available"}},
 			{"SetLimitAt", []kind{instant, pace}, none, []string{"SetLimitAt", "SetLimit"}},

@@ -27,6 +27,8 @@ func (a *adapter) options(t types.Type) string {
 	case len(parts) > 0:
 		a.assume("%s has no other relevant fields", name)
 		return ref + types.TypeString(elem, a.qualifier) + "{" + strings.Join(parts, ", ") + "}"
+	case ref != "" && strings.HasSuffix(name, "Counter"):
+		return "new(" + types.TypeString(elem, a.qualifier) + ")"
 	case ref != "" && optionTypes.MatchString(name):
 		a.assume("nil stands for the defaults of %s", name)
 		return "nil"

@@ -58,3 +58,33 @@ type SweptBucket struct{}
 func NewSweptBucket(rate float64, burst int, sweepEvery time.Duration) *SweptBucket { return nil }
 
 func (*SweptBucket) Allow() bool { return true }
+
+// Blocker is a rate limiter.
+type Blocker struct{}
+
+// HitCounter counts the calls that block.
+type HitCounter struct{}
+
+// NewBlocker makes one.
+func NewBlocker(perSecondLimit int64, hits *HitCounter, stop <-chan struct{}) *Blocker { return nil }
+
+// Register registers n tokens. It blocks if the rate is exceeded, and may be unblocked by closing the channel.
+func (*Blocker) Register(n int) {}
+
+// Idler is a rate limiter.
+type Idler struct{}
+
+// NewIdler makes one.
+func NewIdler(perSecondLimit int64, stop <-chan struct{}) *Idler { return nil }
+
+// Register registers n tokens, and never blocks.
+func (*Idler) Register(n int) {}
+
+// Throttled is a rate limiter.
+type Throttled struct{}
+
+// NewThrottled makes one.
+func NewThrottled(rate uint) *Throttled { return nil }
+
+// Throttle blocks if the rate exceeds the limiter's.
+func (*Throttled) Throttle() {}
