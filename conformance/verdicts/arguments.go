@@ -445,3 +445,26 @@ func (a *adapter) converted(t types.Type, expr string) string {
 	}
 	return expr
 }
+
+// inUnits is a duration as a type: a number has the unit that its name says, and what is no whole one is refused.
+func (a *adapter) inUnits(name string, t types.Type, expr string) string {
+	k, unit := kindOf(t), unitOf(name)
+	if k != count && k != perSec || unit == "" {
+		return a.converted(t, expr)
+	}
+	a.use("time", "time")
+	if strings.Contains(expr, " ") {
+		expr = "(" + expr + ")"
+	}
+	if k == perSec {
+		return a.fraction(t, expr) + " / " + a.fraction(t, unit)
+	}
+	if strings.Contains(expr, "cfg.") || expr == "period" {
+		said := strings.ToLower(strings.TrimPrefix(unit, "time."))
+		a.refuse(expr+"%"+unit+" != 0", "it has whole "+said+"s only")
+		if condition := a.misfit(t, expr+" / "+unit); condition != "" {
+			a.refuse(condition, "out of range")
+		}
+	}
+	return types.TypeString(t, a.qualifier) + "(" + expr + " / " + unit + ")"
+}

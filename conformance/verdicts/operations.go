@@ -4,6 +4,7 @@ import (
 	"go/types"
 	"regexp"
 	"slices"
+	"strings"
 )
 
 // A kind is what an argument or a result is, as far as adapters care.
@@ -302,4 +303,33 @@ func kindOf(t types.Type) kind {
 func isWork(t types.Type) bool {
 	sig, ok := t.Underlying().(*types.Signature)
 	return ok && (plain(sig) == " -> " || plain(sig) == " -> error")
+}
+
+// Names of numbers that are durations end in their unit; a rate has one too.
+var (
+	unitEnd = regexp.MustCompile(`_?(?i:(nano|micro|milli)(?:s|secs?|seconds?)|(sec)(?:s|onds)?|(min)(?:ute)?s|` +
+		`(hour)s)$|_?[mM]secs?$|M[sS]$|^ms$|_ms$`)
+	unitRate = regexp.MustCompile(`(?i)per_?(nano|micro|milli|m?s|min|h)\w*$`)
+	unitsOf  = map[string]string{
+		"nano": "time.Nanosecond", "micro": "time.Microsecond", "milli": "time.Millisecond", "": "time.Millisecond",
+		"sec": "time.Second", "min": "time.Minute", "hour": "time.Hour",
+	}
+)
+
+// unitOf is the unit of a number that is a duration, as its name tells; "" if it does not.
+func unitOf(name string) string {
+	found := unitEnd.FindStringSubmatch(name)
+	if found == nil || unitRate.MatchString(name) {
+		return ""
+	}
+	return unitsOf[strings.ToLower(strings.Join(found[1:], ""))]
+}
+
+// kindNamed is the kind of a type; a number that a name gives a unit is a duration.
+func kindNamed(name string, t types.Type) kind {
+	k := kindOf(t)
+	if (k == count || k == perSec) && unitOf(name) != "" {
+		return duration
+	}
+	return k
 }
