@@ -151,17 +151,23 @@ func (a *adapter) adapted(c choice, maker *types.Func) *adapter {
 
 // madeBy says which constructor is used. What is generic is made for ints.
 func (a *adapter) madeBy(maker *types.Func) {
-	a.maker, a.sig = maker, maker.Type().(*types.Signature)
-	if n := a.sig.TypeParams().Len(); n > 0 {
-		ints := slices.Repeat([]types.Type{types.Typ[types.Int]}, n)
-		if t, err := types.Instantiate(nil, a.sig, ints, true); err == nil {
-			a.sig, a.of = t.(*types.Signature), "["+strings.TrimSuffix(strings.Repeat("int, ", n), ", ")+"]"
-		}
-	}
+	a.maker = maker
+	a.sig, a.of = ofInts(maker.Signature())
 	a.subject = a.sig.Results().At(0).Type()
 	if p, ok := a.subject.(*types.Pointer); ok && types.IsInterface(p.Elem()) {
 		a.subject, a.indirect = p.Elem(), true
 	}
+}
+
+// ofInts is a signature made for ints, where it is generic, and the type arguments.
+func ofInts(sig *types.Signature) (*types.Signature, string) {
+	if n := sig.TypeParams().Len(); n > 0 {
+		ints := slices.Repeat([]types.Type{types.Typ[types.Int]}, n)
+		if t, err := types.Instantiate(nil, sig, ints, true); err == nil {
+			return t.(*types.Signature), "[" + strings.TrimSuffix(strings.Repeat("int, ", n), ", ") + "]"
+		}
+	}
+	return sig, ""
 }
 
 // complete reports whether the suite can run it.

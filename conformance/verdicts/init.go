@@ -206,6 +206,10 @@ func load(paths ...string) (*loaded, error) {
 		return os.Open(exports[path])
 	}
 	last.types, err = importer.ForCompiler(token.NewFileSet(), "gc", last.lookup).Import(last.ImportPath)
+	if err != nil {
+		said, _ := exec.Command("go", append([]string{"build", "-o", os.DevNull}, paths...)...).CombinedOutput()
+		err = fmt.Errorf("%w\n%s", err, said)
+	}
 	return last, err
 }
 

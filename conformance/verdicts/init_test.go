@@ -359,6 +359,14 @@ func TestInit_subjects(t *testing.T) {
 		}},
 		{"limitertest Idler", []string{"_ = x return", "Stop: func() { close(stop) }"}},
 		{"limitertest Throttled", []string{`panic("one at a time") } x.Throttle()`}},
+		{"Optioned", []string{
+			"subjects.NewOptioned[int](subjects.WithFlushCallback[int](func(v []int) { batch(v) }), " +
+				"subjects.WithMaxCapacity[int](cfg.Size), subjects.WithMaxLatency[int](cfg.Delay)) x.Run()",
+			"Add: x.Add,",
+		}},
+		{"Pool", []string{
+			"PoolConfig[int]{MaxSize: int32(cfg.Limit), Constructor: func(_ context.Context) (_ int, _ error) { return }}",
+		}},
 		{"QueueSlots", []string{
 			"NewQueueSlots(cfg.Limit, opts...)",
 			"if cfg.Backlog >= 0 { opts = append(opts, subjects.WithQueueSize(cfg.Backlog))",
@@ -448,6 +456,22 @@ func TestAdapter_algorithms(t *testing.T) {
 		if !slices.Equal(got, want) {
 			t.Errorf("init %s tries %q, want %q", name, got, want)
 		}
+	}
+}
+
+// Where a dependency is missing, what the go command says of it is told.
+func TestLoad_missing(t *testing.T) {
+	t.Chdir(t.TempDir())
+	for name, text := range map[string]string{
+		"go.mod": "module m\n\ngo 1.24\n\nrequire github.com/jonboulle/clockwork v0.5.0\n",
+		"m.go":   "package m\n\nimport \"github.com/jonboulle/clockwork\"\n\nvar Clock clockwork.Clock\n",
+	} {
+		if err := os.WriteFile(name, []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := load("."); err == nil || !strings.Contains(err.Error(), "missing go.sum entry") {
+		t.Errorf("load() = %v, want what is missing", err)
 	}
 }
 

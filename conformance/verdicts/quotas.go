@@ -438,7 +438,7 @@ var promises = []struct {
 	names *regexp.Regexp
 }{
 	{"GCRA", regexp.MustCompile(`(?i)gcra|bucket`)},
-	{"SlidingLog", regexp.MustCompile(`(?i:sliding.?log)|(^|[a-z])Log$`)},
+	{"SlidingLog", regexp.MustCompile(`(?i:sliding.?(window.?)?log)|(^|[a-z])Log$`)},
 	{"SlidingCounter", regexp.MustCompile(`(?i)sliding.?(window.?)?counter`)},
 	{"FixedWindow", regexp.MustCompile(`(?i)fixed.?window`)},
 	{sliding, regexp.MustCompile(`(?i)sliding`)},

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"go/types"
 	"regexp"
 	"slices"
@@ -21,6 +22,12 @@ func (a *adapter) options(t types.Type) string {
 	var parts []string
 	for _, x := range a.fitting(s) {
 		parts = append(parts, x.name+": "+x.expr)
+	}
+	for f := range s.Fields() { // which it may call without asking whether it is there
+		sig, ok := f.Type().Underlying().(*types.Signature)
+		if ok && f.Exported() && len(parts) > 0 && sig.Results().Len() == 2 && countOf(failure, sig.Results()) == 1 {
+			parts = append(parts, f.Name()+": "+a.idle(f.Type()))
+		}
 	}
 	name := types.TypeString(elem, a.short)
 	switch {
@@ -45,9 +52,9 @@ type setting struct{ name, expr string }
 // usual are the names of what a configuration has.
 var usual = map[kind]*regexp.Regexp{
 	duration: regexp.MustCompile(more + `(interval|window|period|per|rate|wait|delay|threshold|timeout|duration|` +
-		`linger|age)$`),
-	count: regexp.MustCompile(more + `(limit|max|maxcount|tokens|burst|events|requests|capacity|size|backlog|` +
-		`threshold|tasks|items|slack)$`),
+		`linger|age|latency|time)$`),
+	count: regexp.MustCompile(more + `(limit|max|count|tokens|burst|events|requests|capacity|size|backlog|` +
+		`threshold|tasks|items?|slack)$`),
 	perSec: regexp.MustCompile(more + `(rate|limit|max|rps|qps|persecond)$`),
 }
 
@@ -144,7 +151,11 @@ func (a *adapter) setFurther() {
 
 // starts starts a thing that has to be started, as it can be stopped.
 func (a *adapter) starts() {
-	sig := a.signature("Start")
+	name := "Start"
+	if strings.Contains(a.comment("Run"), "Run starts") {
+		name = "Run"
+	}
+	sig := a.signature(name)
 	if sig == nil || sig.Variadic() || a.c.pkg == "concurrencytest" || !a.has(stops...) {
 		return
 	}
@@ -154,7 +165,7 @@ func (a *adapter) starts() {
 		"context.Context -> error": "if err := x.Start(context.Background()); err != nil {\npanic(err)\n}",
 	}[plain(sig)]
 	a.use("context", "context")
-	a.lines, a.started = append(a.lines, call), call != ""
+	a.lines, a.started = append(a.lines, strings.Replace(call, "Start", name, 1)), call != ""
 }
 
 // runs starts the loop of a thing that has one, and gets its callback there.
@@ -254,10 +265,10 @@ func (a *adapter) optionFuncs(option types.Type, args int) []*types.Func {
 		if !ok || !f.Exported() {
 			continue
 		}
-		sig := f.Type().(*types.Signature)
-		if sig.TypeParams().Len() == 0 && sig.Params().Len() == args && !sig.Variadic() && sig.Results().Len() == 1 &&
+		sig, of := ofInts(f.Signature())
+		if sig.Params().Len() == args && !sig.Variadic() && sig.Results().Len() == 1 &&
 			types.Identical(sig.Results().At(0).Type(), option) {
-			out = append(out, f)
+			out = append(out, types.NewFunc(f.Pos(), f.Pkg(), name+of, sig))
 		}
 	}
 	return out
@@ -282,7 +293,7 @@ func (g *giver) further(elem types.Type) []string {
 		t := f.Type().(*types.Signature).Params().At(0).Type()
 		expr := g.option(f.Name(), t)
 		if expr == "" {
-			expr = g.a.clock(f.Name(), t)
+			expr = cmp.Or(g.a.clock(f.Name(), t), g.a.batchCallback(t))
 		}
 		if expr == "" {
 			continue
@@ -315,6 +326,7 @@ var boundless = regexp.MustCompile(`^cfg\.(Backlog|Timeout)$`)
 
 // option is what an option sets, of what is left of the configuration; "" if that cannot be told.
 func (g *giver) option(name string, t types.Type) string {
+	name, _, _ = strings.Cut(name, "[") // without its type arguments
 	k := kindNamed(name, t)
 	if !g.a.knows(k, name) && (!usually(k, name) || len(g.left(k)) == 0 || g.a.isBound(name)) {
 		return ""

@@ -88,3 +88,50 @@ func NewThrottled(rate uint) *Throttled { return nil }
 
 // Throttle blocks if the rate exceeds the limiter's.
 func (*Throttled) Throttle() {}
+
+// Optioned is a batcher that is told everything by options.
+type Optioned[T any] struct{}
+
+// OptionedOption configures it.
+type OptionedOption[T any] func(*Optioned[T])
+
+// WithMaxCapacity sets the size of a batch.
+func WithMaxCapacity[T any](n int) OptionedOption[T] { return nil }
+
+// WithMaxLatency sets how long an item waits.
+func WithMaxLatency[T any](d time.Duration) OptionedOption[T] { return nil }
+
+// WithFlushCallback sets what gets each batch.
+func WithFlushCallback[T any](fn func([]T)) OptionedOption[T] { return nil }
+
+// NewOptioned makes one.
+func NewOptioned[T any](opts ...OptionedOption[T]) *Optioned[T] { return nil }
+
+// Run starts it.
+func (*Optioned[T]) Run() {}
+
+// Stop ends it.
+func (*Optioned[T]) Stop() {}
+
+func (*Optioned[T]) Add(item T) {}
+
+// Pool is a pool.
+type Pool[T any] struct{}
+
+// PoolConfig configures it.
+type PoolConfig[T any] struct {
+	Constructor func(ctx context.Context) (T, error)
+	Destructor  func(T)
+	MaxSize     int32
+}
+
+// Held is what is taken from a pool.
+type Held[T any] struct{}
+
+// Release gives it back.
+func (*Held[T]) Release() {}
+
+// NewPool makes one.
+func NewPool[T any](config *PoolConfig[T]) (*Pool[T], error) { return nil, nil }
+
+func (*Pool[T]) Acquire(ctx context.Context) (*Held[T], error) { return nil, nil }
