@@ -34,7 +34,6 @@ type adapter struct {
 	helpers  map[string]bool   // declarations that are needed
 	spare    []setting         // what the constructor was not given
 	looped   bool              // Run is taken
-	started  bool              // Start is taken
 	builder  string            // the method that sets the callback, so that no event is a function
 	edge     string            // the line that refuses to be made without the edge that cannot be chosen
 	batched  bool              // its callback gets all events of a burst
@@ -157,17 +156,6 @@ func (a *adapter) madeBy(maker *types.Func) {
 	if p, ok := a.subject.(*types.Pointer); ok && types.IsInterface(p.Elem()) {
 		a.subject, a.indirect = p.Elem(), true
 	}
-}
-
-// ofInts is a signature made for ints, where it is generic, and the type arguments.
-func ofInts(sig *types.Signature) (*types.Signature, string) {
-	if n := sig.TypeParams().Len(); n > 0 {
-		ints := slices.Repeat([]types.Type{types.Typ[types.Int]}, n)
-		if t, err := types.Instantiate(nil, sig, ints, true); err == nil {
-			return t.(*types.Signature), "[" + strings.TrimSuffix(strings.Repeat("int, ", n), ", ") + "]"
-		}
-	}
-	return sig, ""
 }
 
 // complete reports whether the suite can run it.
@@ -440,10 +428,12 @@ func (a *adapter) ask(text string) {
 	}
 }
 
-// askFor is for a trait that need not be declared.
+// askFor is for a trait that need not be declared, if there is one.
 func (a *adapter) askFor(trait string) {
-	a.ask("declare " + trait + ", which -write-traits does where a run shows it; once other traits are declared, its " +
-		"rules are skipped without it")
+	if trait != "" {
+		a.ask("declare " + trait + ", which -write-traits does where a run shows it; once other traits are declared, " +
+			"its rules are skipped without it")
+	}
 }
 
 // note says what could not be told.

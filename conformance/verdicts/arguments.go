@@ -79,12 +79,9 @@ type wellKnown struct {
 	expr  string
 }
 
-// never is longer than what any test takes, and a few times that is still a duration.
-const never = "100_000*time.Hour"
-
 // wellNamed are arguments that the names of parameters tell, whatever is left of the configuration.
 var wellNamed = []wellKnown{
-	{duration, regexp.MustCompile(`(?i)ttl|expir|idle|clean|sweep|purge|check|refresh|evict`), never},
+	{duration, regexp.MustCompile(`(?i)ttl|expir|idle|clean|sweep|purge|check|refresh|evict`), "100_000*time.Hour"},
 	{count, regexp.MustCompile(`(?i)priorit|retries|attempts|level|mode`), "1"},
 	{count, regexp.MustCompile(`(?i)bytes|memory`), "1 << 30"},
 	{count, regexp.MustCompile(`(?i)^(room|shards|max_?keys|num_?buckets)$`), "1024"},
@@ -209,7 +206,7 @@ func (g *giver) untold(k kind, sig *types.Signature) []string {
 // known is what a name tells, nil if it tells nothing.
 func (g *giver) known(k kind, name string) *wellKnown {
 	for _, w := range slices.Concat(g.a.c.named, wellNamed) {
-		if w.kind == k && w.names.MatchString(unitEnd.ReplaceAllString(name, "")) {
+		if w.kind == k && w.names.MatchString(unitless(name)) {
 			return &w
 		}
 	}
@@ -218,7 +215,7 @@ func (g *giver) known(k kind, name string) *wellKnown {
 
 // wellNamed is an argument that its name tells. Who may choose one edge has the other in any case.
 func (g *giver) wellNamed(w wellKnown, name string, t types.Type) string {
-	if w.expr == never && g.a.noBound(name) {
+	if strings.HasSuffix(w.expr, "time.Hour") && g.a.noBound(name) {
 		w.expr = "0"
 	}
 	g.take(w.expr)
@@ -238,9 +235,7 @@ func (g *giver) wellNamed(w wellKnown, name string, t types.Type) string {
 // bound, it then gets a longer one than any that matters, which can still be added to instants.
 func (g *giver) ifAny(name, expr string) string {
 	trait := g.a.c.optional[expr]
-	if trait != "" {
-		g.a.askFor(trait)
-	}
+	g.a.askFor(trait)
 	if trait == "" || !g.needed || g.a.noBound(name) {
 		return expr
 	}
@@ -460,8 +455,7 @@ func (a *adapter) inUnits(name string, t types.Type, expr string) string {
 		return a.fraction(t, expr) + " / " + a.fraction(t, unit)
 	}
 	if strings.Contains(expr, "cfg.") || expr == "period" {
-		said := strings.ToLower(strings.TrimPrefix(unit, "time."))
-		a.refuse(expr+"%"+unit+" != 0", "it has whole "+said+"s only")
+		a.refuse(expr+"%"+unit+" != 0", "it has whole "+strings.ToLower(unit[len("time."):])+"s only")
 		if condition := a.misfit(t, expr+" / "+unit); condition != "" {
 			a.refuse(condition, "out of range")
 		}

@@ -18,7 +18,7 @@ var (
 	approval = regexp.MustCompile(`(?i)allow|grant|accept|permit|within|below|under|(may|can) (pass|proceed|go|run)`)
 	negation = regexp.MustCompile(`(?i)\b(not|no|never|without|cannot|un\w+ed)\b|n't\b`)
 	waiting  = regexp.MustCompile(`(?i)\b(block|wait|sleep)`)
-	blocking = regexp.MustCompile(`(?i)\b(never )?(?:blocks|waits|sleeps)\b`)
+	blocking = regexp.MustCompile(`(?i)([^v]er|[^e]r|[^r]) (blocks|waits|sleeps)\b`) // and not "never"
 	slashes  = regexp.MustCompile(`\s*//[ \t]*`)
 )
 
@@ -49,12 +49,6 @@ func (a *adapter) isPatient(take *types.Signature, waits bool) bool {
 		return false
 	}
 	return waits == (waiting.MatchString(said) && !negation.MatchString(said))
-}
-
-// blocked reports whether the comment on a method says that it blocks.
-func (a *adapter) blocked(method string) bool {
-	found := blocking.FindStringSubmatch(a.comment(method))
-	return found != nil && found[1] == ""
 }
 
 // comment is what is said of a method of the subject, in one line.

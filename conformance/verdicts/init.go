@@ -201,15 +201,12 @@ func load(paths ...string) (*loaded, error) {
 	}
 	last.lookup = func(path string) (io.ReadCloser, error) {
 		if exports[path] == "" {
-			return nil, fmt.Errorf("no export data for %s", path)
+			said, _ := exec.Command("go", "build", "-o", os.DevNull, path).CombinedOutput()
+			return nil, fmt.Errorf("no export data for %s\n%s", path, said)
 		}
 		return os.Open(exports[path])
 	}
 	last.types, err = importer.ForCompiler(token.NewFileSet(), "gc", last.lookup).Import(last.ImportPath)
-	if err != nil {
-		said, _ := exec.Command("go", append([]string{"build", "-o", os.DevNull}, paths...)...).CombinedOutput()
-		err = fmt.Errorf("%w\n%s", err, said)
-	}
 	return last, err
 }
 

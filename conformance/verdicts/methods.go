@@ -19,7 +19,7 @@ func (a *adapter) fill() {
 		a.function(sig)
 		return
 	}
-	used := map[string]bool{"Run": a.looped, "Init": a.maker == nil, "Start": a.started}
+	used := map[string]bool{"Run": a.looped, "Init": a.maker == nil}
 	if a.c.pkg == "concurrencytest" {
 		a.fillGroup(used)
 	}
@@ -34,8 +34,8 @@ func (a *adapter) fill() {
 			name, open := strings.CutPrefix(name, "told ")
 			m := a.method(name)
 			again := a.set[o.field+"Key"] || a.set[strings.TrimSuffix(o.field, "Within")] // with something else
-			if m == nil || used[name] && !again || a.done(o.field) || a.isTry(o, name) || open && !a.blocked(name) ||
-				name == "Wait" && a.set["Acquire"] { // for all, perhaps
+			if m == nil || used[name] && !again || a.done(o.field) || a.isTry(o, name) ||
+				open && !blocking.MatchString(a.comment(name)) || name == "Wait" && a.set["Acquire"] { // for all
 				continue
 			}
 			if expr := a.call(o, m.Type().(*types.Signature), instance+"."+name, waits); expr != "" {
@@ -297,7 +297,7 @@ var narrow = regexp.MustCompile(`^(u?int)(8|16|32)?(?:64)?$`)
 func (a *adapter) guard(o operation, sig *types.Signature) string {
 	for v := range sig.Params().Variables() {
 		condition := a.misfit(v.Type(), "n")
-		if condition != "" && kindAs(v) == count && slices.Contains(o.params, count) && !a.isNumbered(v) && quantity(v) {
+		if condition != "" && slices.Contains(o.params, count) && !a.isNumbered(v) && quantity(v) {
 			returned := map[kind]string{
 				boolean: "return false", failure: `return errors.New("range")`, attempt: "return nil, false",
 				release: `return nil, errors.New("range")`, none: `panic("out of range")`,
@@ -325,7 +325,7 @@ var defaults = map[kind]string{failure: "nil", ending: "nil"}
 func (a *adapter) argument(v *types.Var, left *needs) string {
 	t, k := v.Type(), kindAs(v)
 	for _, x := range taken {
-		if x.have == k && (k != duration || kindOf(t) == k) && left.take(x.need) {
+		if x.have == kindOf(t) && left.take(x.need) {
 			return x.expr
 		}
 	}
@@ -439,10 +439,10 @@ func (a *adapter) shared() bool { return a.isGiven(hashed) }
 
 var hashed = regexp.MustCompile(`(?i)^num_?buckets$`)
 
-// quantity reports whether a whole number says how many, and is no level, mode or the like with a type of its own.
+// quantity reports whether a whole number says how many, and is no duration, level, mode or the like.
 func quantity(v *types.Var) bool {
 	_, basic := types.Unalias(v.Type()).(*types.Basic)
-	return basic || quantities.MatchString(v.Name())
+	return (basic || quantities.MatchString(v.Name())) && unitOf(v.Name()) == ""
 }
 
 var quantities = regexp.MustCompile(`(?i)^(n|num|count|tokens?|cost|amount|quantity|weight|size|permits?|units|hits)$`)

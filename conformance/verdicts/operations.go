@@ -56,7 +56,7 @@ type contract struct {
 
 	named     []wellKnown                   // arguments that names tell
 	perSecond struct{ expr, unless string } // a whole number per second, and where there is none
-	optional  map[string]string             // what is 0 unless a trait is declared, and the values of that trait
+	optional  map[string]string             // what is 0 unless a trait is declared, and its values; negative if none
 	remarks   map[string]string             // behind a field
 	bounds    []string                      // what a constructor may have no argument for
 }
@@ -141,7 +141,8 @@ var known = []*contract{
 	{
 		pkg: "concurrencytest", names: regexp.MustCompile(`(?i)semaphore|bulkhead|concurren|inflight`),
 		durations: []string{"cfg.Timeout"}, counts: []string{"cfg.Limit"},
-		must: []string{"Acquire", "Lock", "Take", "Do"},
+		must:     []string{"Acquire", "Lock", "Take", "Do"},
+		optional: map[string]string{"cfg.Backlog": "", "cfg.Timeout": ""},
 		named: []wellKnown{
 			{count, regexp.MustCompile(`(?i)backlog|queue|pending|waiting`), "cfg.Backlog"},
 			{duration, regexp.MustCompile(`(?i)^(backlog|queue|wait)_?time_?out$`), "cfg.Timeout"},
@@ -318,18 +319,30 @@ var (
 
 // unitOf is the unit of a number that is a duration, as its name tells; "" if it does not.
 func unitOf(name string) string {
-	found := unitEnd.FindStringSubmatch(name)
-	if found == nil || unitRate.MatchString(name) {
-		return ""
+	if found := unitEnd.FindStringSubmatch(name); found != nil && !unitRate.MatchString(name) {
+		return unitsOf[strings.ToLower(strings.Join(found[1:], ""))]
 	}
-	return unitsOf[strings.ToLower(strings.Join(found[1:], ""))]
+	return ""
 }
+
+// unitless is a name without its unit.
+func unitless(name string) string { return unitEnd.ReplaceAllString(name, "") }
 
 // kindNamed is the kind of a type; a number that a name gives a unit is a duration.
 func kindNamed(name string, t types.Type) kind {
-	k := kindOf(t)
-	if (k == count || k == perSec) && unitOf(name) != "" {
-		return duration
+	if k := kindOf(t); k != count && k != perSec || unitOf(name) == "" {
+		return k
 	}
-	return k
+	return duration
+}
+
+// ofInts is a signature made for ints, where it is generic, and the type arguments.
+func ofInts(sig *types.Signature) (*types.Signature, string) {
+	if n := sig.TypeParams().Len(); n > 0 {
+		ints := slices.Repeat([]types.Type{types.Typ[types.Int]}, n)
+		if t, err := types.Instantiate(nil, sig, ints, true); err == nil {
+			return t.(*types.Signature), "[" + strings.TrimSuffix(strings.Repeat("int, ", n), ", ") + "]"
+		}
+	}
+	return sig, ""
 }

@@ -401,20 +401,17 @@ func isMiddleware(sig *types.Signature) bool {
 // windows has to speak of the one before, and no window has a burst. Where they do not, it may be a window of either
 // kind.
 func (a *adapter) algorithms() []string {
-	switch told := a.byName(); told {
-	case "":
-	case sliding:
-		return []string{"SlidingCounter", "SlidingLog"}
-	default:
+	told := a.byName()
+	if told != "" && told != sliding {
 		return []string{told}
 	}
-	if a.isGiven(burst) {
+	if told == "" && a.isGiven(burst) {
 		return []string{"GCRA"}
 	}
 	scope := a.pkg.types.Scope()
 	for _, name := range scope.Names() {
 		obj, ok := scope.Lookup(name).(*types.TypeName)
-		if !ok || !obj.Exported() || !types.IsInterface(obj.Type()) {
+		if !ok || !obj.Exported() || !types.IsInterface(obj.Type()) || told == sliding {
 			continue
 		}
 		for m := range obj.Type().Underlying().(*types.Interface).Methods() {
@@ -426,8 +423,9 @@ func (a *adapter) algorithms() []string {
 			}
 		}
 	}
-	if said := strings.ToLower(a.comments()); strings.Contains(said, "sliding") && !strings.Contains(said, "fixed") {
-		return []string{"SlidingLog", "SlidingCounter"}
+	said := strings.ToLower(a.comments())
+	if told == sliding || strings.Contains(said, "sliding") && !strings.Contains(said, "fixed") {
+		return []string{"SlidingCounter", "SlidingLog"}
 	}
 	return []string{"FixedWindow", "SlidingLog", "SlidingCounter"}
 }
@@ -457,16 +455,14 @@ func (a *adapter) byName() string {
 	names := a.names()
 	for _, name := range names {
 		for _, k := range promises {
-			if k.kind == sliding && k.names.MatchString(name) {
-				told := a.spoken(names[:len(names)-2]...) // not the package
-				if told == "" && stamps.MatchString(types.TypeString(pointed(a.subject).Underlying(), nil)) {
-					told = "SlidingLog"
-				}
-				return map[bool]string{true: told, false: sliding}[strings.HasPrefix(told, sliding)]
+			if !k.names.MatchString(name) {
+				continue
+			} else if told := a.spoken(names[:len(names)-2]...); k.kind == sliding && strings.HasPrefix(told, sliding) {
+				return told // and not by the package
+			} else if k.kind == sliding && stamps.MatchString(types.TypeString(pointed(a.subject).Underlying(), nil)) {
+				return "SlidingLog"
 			}
-			if k.names.MatchString(name) {
-				return k.kind
-			}
+			return k.kind
 		}
 	}
 	return a.spoken(names...)

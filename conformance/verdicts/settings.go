@@ -64,7 +64,7 @@ const more = `(?i)^(with)?(max|bundle|batch|bulk|flush|item|count|delay)*`
 // usually reports whether something of a kind with a name is usual.
 func usually(k kind, name string) bool {
 	re := usual[k]
-	return re != nil && re.MatchString(unitEnd.ReplaceAllString(name, "")) && !strings.Contains(strings.ToLower(name), "byte")
+	return re != nil && re.MatchString(unitless(name)) && !strings.Contains(strings.ToLower(name), "byte")
 }
 
 // fitting are the fields of a struct that a configuration can fill.
@@ -94,8 +94,9 @@ func (a *adapter) fitting(s *types.Struct) []setting {
 		k, given := kindNamed(f.Name(), f.Type()), g.args[f.Name()]
 		if given != "0" && given != "1" && (given != "" || len(g.left(k)) > 0 || a.knows(k, f.Name())) {
 			x := setting{f.Name(), g.simple(f.Name(), f.Type())}
-			bound := slices.Contains(a.c.bounds, configuration.FindString(x.expr)) // which refuses its 0 itself
-			if !strings.Contains(x.expr, "max(") && k != boolean && a.c.optional[configuration.FindString(x.expr)] == "" && !bound {
+			field := configuration.FindString(x.expr)
+			bound := slices.Contains(a.c.bounds, field) // which refuses its 0 itself
+			if !strings.Contains(x.expr, "max(") && k != boolean && a.c.optional[field] == "" && !bound {
 				a.refuse(x.expr+" == 0", "0 may stand for a default")
 			}
 			out = append(out, x)
@@ -106,7 +107,9 @@ func (a *adapter) fitting(s *types.Struct) []setting {
 
 // knows reports whether a name says what something of a kind is to the contract.
 func (a *adapter) knows(k kind, name string) bool {
-	return slices.ContainsFunc(a.c.named, func(w wellKnown) bool { return w.kind == k && w.names.MatchString(unitEnd.ReplaceAllString(name, "")) })
+	return slices.ContainsFunc(a.c.named, func(w wellKnown) bool {
+		return w.kind == k && w.names.MatchString(unitless(name))
+	})
 }
 
 // settings are the fields and the methods of the subject that set what its constructor was not
@@ -151,10 +154,7 @@ func (a *adapter) setFurther() {
 
 // starts starts a thing that has to be started, as it can be stopped.
 func (a *adapter) starts() {
-	name := "Start"
-	if strings.Contains(a.comment("Run"), "Run starts") {
-		name = "Run"
-	}
+	name := map[bool]string{true: "Run", false: "Start"}[strings.Contains(a.comment("Run"), "Run starts")]
 	sig := a.signature(name)
 	if sig == nil || sig.Variadic() || a.c.pkg == "concurrencytest" || !a.has(stops...) {
 		return
@@ -165,7 +165,7 @@ func (a *adapter) starts() {
 		"context.Context -> error": "if err := x.Start(context.Background()); err != nil {\npanic(err)\n}",
 	}[plain(sig)]
 	a.use("context", "context")
-	a.lines, a.started = append(a.lines, strings.Replace(call, "Start", name, 1)), call != ""
+	a.lines = append(a.lines, strings.Replace(call, "Start", name, 1))
 }
 
 // runs starts the loop of a thing that has one, and gets its callback there.
@@ -301,12 +301,10 @@ func (g *giver) further(elem types.Type) []string {
 		g.a.assume("%s sets %s", f.Name(), expr)
 		option := g.a.use(g.a.pkg.ImportPath, g.a.pkg.Name) + "." + f.Name() + "(" + expr + ")"
 		field := configuration.FindString(expr)
-		trait, is0 := g.a.c.optional[field]
-		if is0 {
+		if trait, is0 := g.a.c.optional[field]; is0 {
 			g.a.askFor(trait)
-		}
-		if below := boundless.MatchString(field); is0 || below {
-			option = "if " + field + map[bool]string{true: " >= 0", false: " > 0"}[below] + " {\nopts = append(opts, " + option + ")\n}"
+			least := map[bool]string{true: " >= 0", false: " > 0"}[trait == ""]
+			option = "if " + field + least + " {\nopts = append(opts, " + option + ")\n}"
 			sometimes = append(sometimes, option)
 			continue
 		}
@@ -320,9 +318,6 @@ func (g *giver) further(elem types.Type) []string {
 	g.a.lines = append(g.a.lines, sometimes...)
 	return []string{"opts..."}
 }
-
-// boundless are what is negative where there is no bound.
-var boundless = regexp.MustCompile(`^cfg\.(Backlog|Timeout)$`)
 
 // option is what an option sets, of what is left of the configuration; "" if that cannot be told.
 func (g *giver) option(name string, t types.Type) string {

@@ -91,7 +91,7 @@ func (a *adapter) body() []byte {
 	for _, n := range a.notes {
 		fmt.Fprintf(&b, "// %s\n", n)
 	}
-	if !ofInstance.MatchString(a.whole + strings.Join(a.fields, "\n")) {
+	if !regexp.MustCompile(`\b` + instance + `\b`).MatchString(a.whole + strings.Join(a.fields, "\n")) {
 		fmt.Fprintf(&b, "_ = %s\n", instance)
 	}
 	if a.whole != "" {
@@ -116,9 +116,6 @@ func (a *adapter) body() []byte {
 	}
 	return b.Bytes()
 }
-
-// ofInstance is where the instance is used.
-var ofInstance = regexp.MustCompile(`\b` + instance + `\b`)
 
 // questions are comments on traits that nothing shows.
 func (a *adapter) questions() string {
