@@ -186,13 +186,10 @@ func (a *adapter) isInterval(name string) bool {
 
 // hasPeriod reports whether an option sets a duration.
 func (a *adapter) hasPeriod(sig *types.Signature) bool {
-	if !sig.Variadic() {
-		return false
-	}
-	options := sig.Params().At(sig.Params().Len() - 1).Type().(*types.Slice).Elem()
-	return slices.ContainsFunc(a.optionFuncs(options, 1), func(f *types.Func) bool {
-		return kindOf(f.Type().(*types.Signature).Params().At(0).Type()) == duration && usually(duration, f.Name())
-	})
+	return sig.Variadic() && slices.ContainsFunc(
+		a.optionFuncs(isSlice(sig.Params().At(sig.Params().Len()-1).Type()), 1), func(f *types.Func) bool {
+			return kindOf(f.Signature().Params().At(0).Type()) == duration && usually(duration, f.Name())
+		})
 }
 
 // untold are the parameters of a kind whose names do not tell what they are, whatever else there is.

@@ -75,7 +75,7 @@ func TestInit_subjects(t *testing.T) {
 		}},
 		{"Watch", []string{
 			"x.AddTime(d)", "Tick: x.Tick", "x.SleepFor(context.Background(), d)", "handle{*h.Ch(), ",
-			"WithTimeout: x.ContextWithTimeout", "// not used: Sleepers() int",
+			"WithTimeout: x.ContextWithTimeout", "// not used: Sleep(d time.Duration)", "// not used: Sleepers() int",
 		}},
 		{"Guard", []string{
 			"quotatest.Run(", "Tokens: uint64(cfg.Limit), Window: cfg.Window}", "panic(err)", "!r0.Limited",
@@ -86,7 +86,8 @@ func TestInit_subjects(t *testing.T) {
 			"concurrencytest.Run(", "x(next)", "Do:", "ContextError: concurrencytest.ErrorOfOwn",
 		}},
 		{"ThrottleBacklog", []string{
-			"concurrencytest.Run(", "if cfg.Backlog < 0 { panic(", "(cfg.Limit, cfg.Backlog, cfg.Timeout)",
+			"concurrencytest.Run(", "if cfg.Backlog < 0 { cfg.Backlog = 1 << 10",
+			"(cfg.Limit, cfg.Backlog, cfg.Timeout)",
 		}},
 		{"Crew", []string{"concurrencytest.Run(", "if !x.Go(ctx, func() { <-done })", "Take:"}},
 		{"Bucket", []string{
@@ -366,7 +367,7 @@ func TestInit_subjects(t *testing.T) {
 		}},
 		{"Pool", []string{
 			"PoolConfig[int]{MaxSize: int32(cfg.Limit), Constructor: ",
-			"func(_ context.Context) (_ int, _ error) { return }}",
+			"func(_ context.Context) (_ int, _ error) { return }, Destructor: func(_ int) { return }",
 		}},
 		{"QueueSlots", []string{
 			"NewQueueSlots(cfg.Limit, opts...)",

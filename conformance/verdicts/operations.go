@@ -325,8 +325,11 @@ func unitOf(name string) string {
 	return ""
 }
 
-// unitless is a name without its unit.
-func unitless(name string) string { return unitEnd.ReplaceAllString(name, "") }
+// unitless is a name without type arguments and without its unit.
+func unitless(name string) string {
+	name, _, _ = strings.Cut(name, "[")
+	return unitEnd.ReplaceAllString(name, "")
+}
 
 // kindNamed is the kind of a type; a number that a name gives a unit is a duration.
 func kindNamed(name string, t types.Type) kind {

@@ -25,8 +25,9 @@ func (a *adapter) options(t types.Type) string {
 	}
 	for f := range s.Fields() { // which it may call without asking whether it is there
 		sig, ok := f.Type().Underlying().(*types.Signature)
-		if ok && f.Exported() && len(parts) > 0 && sig.Results().Len() == 2 && countOf(failure, sig.Results()) == 1 {
-			parts = append(parts, f.Name()+": "+a.idle(f.Type()))
+		if ok && f.Exported() && len(parts) > 0 && clockMethods[f.Name()] == "" &&
+			(sig.Results().Len() == 0 || sig.Results().Len() == 2 && countOf(failure, sig.Results()) == 1) {
+			parts = append(parts, f.Name()+": "+cmp.Or(a.batchCallback(f.Type()), a.idle(f.Type())))
 		}
 	}
 	name := types.TypeString(elem, a.short)
@@ -301,7 +302,7 @@ func (g *giver) further(elem types.Type) []string {
 		g.a.assume("%s sets %s", f.Name(), expr)
 		option := g.a.use(g.a.pkg.ImportPath, g.a.pkg.Name) + "." + f.Name() + "(" + expr + ")"
 		field := configuration.FindString(expr)
-		if trait, is0 := g.a.c.optional[field]; is0 {
+		if trait, is0 := g.a.c.optional[field]; is0 && (trait != "" || named(elem) == nil || named(elem).Exported()) {
 			g.a.askFor(trait)
 			least := map[bool]string{true: " >= 0", false: " > 0"}[trait == ""]
 			option = "if " + field + least + " {\nopts = append(opts, " + option + ")\n}"
@@ -321,7 +322,6 @@ func (g *giver) further(elem types.Type) []string {
 
 // option is what an option sets, of what is left of the configuration; "" if that cannot be told.
 func (g *giver) option(name string, t types.Type) string {
-	name, _, _ = strings.Cut(name, "[") // without its type arguments
 	k := kindNamed(name, t)
 	if !g.a.knows(k, name) && (!usually(k, name) || len(g.left(k)) == 0 || g.a.isBound(name)) {
 		return ""
