@@ -367,7 +367,7 @@ func TestInit_subjects(t *testing.T) {
 		}},
 		{"Pool", []string{
 			"PoolConfig[int]{MaxSize: int32(cfg.Limit), Constructor: ",
-			"func(_ context.Context) (_ int, _ error) { return }, Destructor: func(_ int) { return }",
+			"func(_ context.Context) (_ int, _ error) { return }, Destructor: func(_ int) { return }", "// TryTake: nothing",
 		}},
 		{"QueueSlots", []string{
 			"NewQueueSlots(cfg.Limit, opts...)",

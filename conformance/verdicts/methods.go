@@ -121,11 +121,12 @@ func (a *adapter) told() string {
 }
 
 // isTry reports whether a method that takes a slot at once or not at all would stand for one that waits, where another
-// method is there for that.
+// method is there for that; or whether one that fails makes a slot in the background.
 func (a *adapter) isTry(o operation, name string) bool {
 	sig := a.signature(name)
-	if a.c.pkg != "concurrencytest" || o.field == "TryAcquire" || !strings.HasPrefix(name, "Try") || sig == nil {
-		return false
+	tries := strings.HasPrefix(o.field, "Try")
+	if a.c.pkg != "concurrencytest" || tries || !strings.HasPrefix(name, "Try") || sig == nil {
+		return tries && strings.Contains(a.comment(name), "background")
 	}
 	waits := slices.ContainsFunc(slices.Concat(takes, begins), func(other string) bool {
 		return !strings.HasPrefix(other, "Try") && a.method(other) != nil

@@ -135,3 +135,6 @@ func (*Held[T]) Release() {}
 func NewPool[T any](config *PoolConfig[T]) (*Pool[T], error) { return nil, nil }
 
 func (*Pool[T]) Acquire(ctx context.Context) (*Held[T], error) { return nil, nil }
+
+// TryAcquire fails if none is there, and makes one in the background.
+func (*Pool[T]) TryAcquire(ctx context.Context) (*Held[T], error) { return nil, nil }
