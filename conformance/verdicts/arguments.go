@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"go/token"
 	"go/types"
@@ -69,7 +70,8 @@ var (
 	ticks     = regexp.MustCompile(`(?i)freq|tick|granular|resolution|precision`) // no part of a configuration
 	wholes    = regexp.MustCompile(`(?i)window|period|^per$|duration|size|frame|span`)
 	units     = regexp.MustCompile(`(?i)^(per|period|window)$|unit$`) // of a rate
-	perSecond = regexp.MustCompile(`(?i)^(rate|limit|ratelimit|[rqt]ps)$|per_?sec(ond)?`)
+	perSecond = regexp.MustCompile(`(?i)^(rate|limit|ratelimit|[rqt]ps)$|per_?(sec|minute|hour)`)
+	longer    = regexp.MustCompile(`(?i)minute|hour`) // than a second
 )
 
 // wellKnown is an argument whose name says what it is.
@@ -294,10 +296,11 @@ func (g *giver) simple(name string, t types.Type) string {
 		return g.a.inUnits(name, t, g.ifAny(name, expr))
 	case count:
 		if r := g.a.c.perSecond; r.expr != "" && g.timeless && perSecond.MatchString(name) {
-			g.a.refuse(r.unless, "it is made with a rate per second")
+			per := strings.TrimPrefix(cmp.Or(unitOf(longer.FindString(name)+"s"), "time.Second"), "time.")
+			g.a.refuse(strings.ReplaceAll(r.unless, "Second", per), "it is made with a rate per "+strings.ToLower(per))
 			g.a.useTime(r.unless)
 			g.take(r.expr)
-			return g.a.converted(t, r.expr)
+			return g.a.converted(t, strings.ReplaceAll(r.expr, "Second", per))
 		}
 		if expr == "" {
 			expr = next(&g.counts, "1")

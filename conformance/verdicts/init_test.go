@@ -359,6 +359,9 @@ func TestInit_subjects(t *testing.T) {
 			"if cfg.Burst != cfg.Rate.Events {", "Stop: func() { close(stop) }", "Wait: x.Register,",
 		}},
 		{"limitertest Idler", []string{"_ = x return", "Stop: func() { close(stop) }"}},
+		{"limitertest Hourly", []string{
+			`if cfg.Rate.Per != time.Hour { panic("it is made with a rate per hour") }`, "NewHourly(cfg.Rate.Events)",
+		}},
 		{"limitertest Throttled", []string{`panic("one at a time") } x.Throttle()`}},
 		{"Optioned", []string{
 			"subjects.NewOptioned[int](subjects.WithFlushCallback[int](func(v []int) { batch(v) }), " +
@@ -367,7 +370,8 @@ func TestInit_subjects(t *testing.T) {
 		}},
 		{"Pool", []string{
 			"PoolConfig[int]{MaxSize: int32(cfg.Limit), Constructor: ",
-			"func(_ context.Context) (_ int, _ error) { return }, Destructor: func(_ int) { return }", "// TryTake: nothing",
+			"func(_ context.Context) (_ int, _ error) { return }, Destructor: func(_ int) { return }",
+			"// TryTake: nothing",
 		}},
 		{"QueueSlots", []string{
 			"NewQueueSlots(cfg.Limit, opts...)",

@@ -306,12 +306,12 @@ func isWork(t types.Type) bool {
 	return ok && (plain(sig) == " -> " || plain(sig) == " -> error")
 }
 
-// Names of numbers that are durations end in their unit; a rate has one too.
+// Names of numbers that are durations end in their unit; those of rates have one too, and VMs are none.
 var (
-	unitEnd = regexp.MustCompile(`_?(?i:(nano|micro|milli)(?:s|secs?|seconds?)|(sec)(?:s|onds)?|(min)(?:ute)?s|` +
+	unitEnd = regexp.MustCompile(`_?(?i:(nano|micro|milli)(?:s|secs?|seconds?)|(sec)(?:s|onds)?|(min)utes|` +
 		`(hour)s)$|_?[mM]secs?$|M[sS]$|^ms$|_ms$`)
-	unitRate = regexp.MustCompile(`(?i)per_?(nano|micro|milli|m?s|min|h)\w*$`)
-	unitsOf  = map[string]string{
+	noUnit  = regexp.MustCompile(`(?i:per_?(nano|micro|milli|m?s|min|h)\w*)$|[A-Z]M[sS]$`)
+	unitsOf = map[string]string{
 		"nano": "time.Nanosecond", "micro": "time.Microsecond", "milli": "time.Millisecond", "": "time.Millisecond",
 		"sec": "time.Second", "min": "time.Minute", "hour": "time.Hour",
 	}
@@ -319,17 +319,14 @@ var (
 
 // unitOf is the unit of a number that is a duration, as its name tells; "" if it does not.
 func unitOf(name string) string {
-	if found := unitEnd.FindStringSubmatch(name); found != nil && !unitRate.MatchString(name) {
+	if found := unitEnd.FindStringSubmatch(name); found != nil && !noUnit.MatchString(name) {
 		return unitsOf[strings.ToLower(strings.Join(found[1:], ""))]
 	}
 	return ""
 }
 
 // unitless is a name without type arguments and without its unit.
-func unitless(name string) string {
-	name, _, _ = strings.Cut(name, "[")
-	return unitEnd.ReplaceAllString(name, "")
-}
+func unitless(name string) string { return unitEnd.ReplaceAllString(strings.Split(name, "[")[0], "") }
 
 // kindNamed is the kind of a type; a number that a name gives a unit is a duration.
 func kindNamed(name string, t types.Type) kind {

@@ -425,6 +425,9 @@ func (a *adapter) algorithms() []string {
 	}
 	said := strings.ToLower(a.comments())
 	if told == sliding || strings.Contains(said, "sliding") && !strings.Contains(said, "fixed") {
+		if stamps.MatchString(types.TypeString(pointed(a.subject).Underlying(), nil)) {
+			return []string{"SlidingLog"}
+		}
 		return []string{"SlidingCounter", "SlidingLog"}
 	}
 	return []string{"FixedWindow", "SlidingLog", "SlidingCounter"}
@@ -450,7 +453,7 @@ var spoken = regexp.MustCompile(`(?i)(gcra|generic.cell.rate)|(sliding.?(?:windo
 	`(\bsliding.?(?:window.?)?counter)|(fixed.?windows?\b)`)
 
 // byName is the Kind that a name says, or the only one of which the comments speak; "" if none does. A window that
-// slides has the kind that its own comments or its fields tell, if they do.
+// slides has the kind that its own comments tell, if they do.
 func (a *adapter) byName() string {
 	names := a.names()
 	for _, name := range names {
@@ -459,8 +462,6 @@ func (a *adapter) byName() string {
 				continue
 			} else if told := a.spoken(names[:len(names)-2]...); k.kind == sliding && strings.HasPrefix(told, sliding) {
 				return told // and not by the package
-			} else if k.kind == sliding && stamps.MatchString(types.TypeString(pointed(a.subject).Underlying(), nil)) {
-				return "SlidingLog"
 			}
 			return k.kind
 		}

@@ -138,3 +138,11 @@ func (*Pool[T]) Acquire(ctx context.Context) (*Held[T], error) { return nil, nil
 
 // TryAcquire fails if none is there, and makes one in the background.
 func (*Pool[T]) TryAcquire(ctx context.Context) (*Held[T], error) { return nil, nil }
+
+// Hourly is a rate limiter.
+type Hourly struct{}
+
+// NewHourly makes one.
+func NewHourly(maxRequestsPerHour int) *Hourly { return nil }
+
+func (*Hourly) Allow() bool { return true }
