@@ -199,6 +199,7 @@ func (a *adapter) bound() {
 	if a.c.pkg == "limitertest" && a.maker != nil && !strings.Contains(text, "cfg.Burst") {
 		single := a.decision() == nil && !a.several || strings.Contains(text, "cfg.Rate.Interval()")
 		most := map[bool]string{true: "1", false: "cfg.Rate.Events"}[single]
+		a.assume("its burst is %s, as it gets none: New refuses any other", most)
 		a.refuse(noBurst[len("if "):]+most, "that is taken to be its burst, as it gets none")
 	}
 	if a.c.pkg == "concurrencytest" && strings.Contains(text, "cfg.Backlog") &&

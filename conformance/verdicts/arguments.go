@@ -114,8 +114,7 @@ func (a *adapter) giver(sig *types.Signature) *giver {
 	case a.c.pkg != "limitertest" || rated:
 	case sig == a.sig && len(spans) == 1 && !a.given(count), // and no burst
 		single && (slices.ContainsFunc(numbers, bursts.MatchString) || a.isInterval(spans[0])):
-		g.durations = []string{"cfg.Rate.Interval()"} // one token in each interval
-		a.useTime("time.Microsecond")
+		g.durations = []string{"cfg.Rate.Interval()"}                   // one token in each interval
 		a.refuse("cfg.Rate.Events == 0", "a rate of 0 has no interval") // that of an infinite rate is 0
 		a.refuse("cfg.Rate.Events > 0 && !cfg.Rate.Exact() && cfg.Rate.Interval() < time.Microsecond",
 			"its interval is rounded too much")
@@ -298,7 +297,6 @@ func (g *giver) simple(name string, t types.Type) string {
 		if r := g.a.c.perSecond; r.expr != "" && g.timeless && perSecond.MatchString(name) {
 			per := strings.TrimPrefix(cmp.Or(unitOf(longer.FindString(name)+"s"), "time.Second"), "time.")
 			g.a.refuse(strings.ReplaceAll(r.unless, "Second", per), "it is made with a rate per "+strings.ToLower(per))
-			g.a.useTime(r.unless)
 			g.take(r.expr)
 			return g.a.converted(t, strings.ReplaceAll(r.expr, "Second", per))
 		}
@@ -350,6 +348,7 @@ func (a *adapter) useTime(expr string) {
 
 // refuse panics in New, which then refuses the configuration, under a condition.
 func (a *adapter) refuse(condition, why string) {
+	a.useTime(condition)
 	a.lines = append(a.lines, fmt.Sprintf("if %s {\npanic(%q)\n}", condition, why))
 }
 

@@ -429,10 +429,11 @@ func TestInit_assumed(t *testing.T) {
 	for name, want := range map[string][]string{
 		"NewRankLimiter":  {"priorities may be 1", "its subjects.Rank may be 0"},
 		"NewTenantBucket": {"recheckPeriod may be 100_000*time.Hour"},
+		"NewThrottled":    {"its burst is 1, as it gets none: New refuses any other"},
 		"NewSweptBucket":  {"sweepEvery may be 0"},
 		"NewNameless":     {"its text without a name is a key: if it is ignored, use no field for keys"},
 	} {
-		all, err := newAdapters(pkg, name, "")
+		all, err := newAdapters(pkg, name, "limitertest")
 		if err != nil {
 			t.Fatal(err)
 		}
