@@ -34,7 +34,6 @@ type adapter struct {
 	helpers  map[string]bool   // declarations that are needed
 	spare    []setting         // what the constructor was not given
 	looped   bool              // Run is taken
-	started  bool              // Start is taken
 	builder  string            // the method that sets the callback, so that no event is a function
 	edge     string            // the line that refuses to be made without the edge that cannot be chosen
 	batched  bool              // its callback gets all events of a burst
@@ -151,13 +150,8 @@ func (a *adapter) adapted(c choice, maker *types.Func) *adapter {
 
 // madeBy says which constructor is used. What is generic is made for ints.
 func (a *adapter) madeBy(maker *types.Func) {
-	a.maker, a.sig = maker, maker.Type().(*types.Signature)
-	if n := a.sig.TypeParams().Len(); n > 0 {
-		ints := slices.Repeat([]types.Type{types.Typ[types.Int]}, n)
-		if t, err := types.Instantiate(nil, a.sig, ints, true); err == nil {
-			a.sig, a.of = t.(*types.Signature), "["+strings.TrimSuffix(strings.Repeat("int, ", n), ", ")+"]"
-		}
-	}
+	a.maker = maker
+	a.sig, a.of = ofInts(maker.Signature())
 	a.subject = a.sig.Results().At(0).Type()
 	if p, ok := a.subject.(*types.Pointer); ok && types.IsInterface(p.Elem()) {
 		a.subject, a.indirect = p.Elem(), true
@@ -203,9 +197,14 @@ func (a *adapter) needMore() bool {
 func (a *adapter) bound() {
 	text := strings.Join(a.lines, "\n")
 	if a.c.pkg == "limitertest" && a.maker != nil && !strings.Contains(text, "cfg.Burst") {
-		single := a.decision() == nil && !a.set["AllowN"] || strings.Contains(text, "cfg.Rate.Interval()")
+		single := a.decision() == nil && !a.several || strings.Contains(text, "cfg.Rate.Interval()")
 		most := map[bool]string{true: "1", false: "cfg.Rate.Events"}[single]
+		a.assume("its burst is %s, as it gets none: New refuses any other", most)
 		a.refuse(noBurst[len("if "):]+most, "that is taken to be its burst, as it gets none")
+	}
+	if a.c.pkg == "concurrencytest" && strings.Contains(text, "cfg.Backlog") &&
+		!strings.Contains(text, "cfg.Backlog >= 0") {
+		a.lines = append([]string{"if cfg.Backlog < 0 {\ncfg.Backlog = 1 << 10 // more than ever wait\n}"}, a.lines...)
 	}
 	for _, field := range a.c.bounds {
 		refusal := "if " + field + " == 0 {\n" +
@@ -249,7 +248,7 @@ func (a *adapter) noBound(parameter string) bool {
 
 // unbounded is what comments say of parameters whose 0 is no bound.
 var unbounded = regexp.MustCompile(`(?i)[^.]*\b(0|zero)\b[^.]{0,40}` +
-	`\b(no (bound|limit|maximum)|none|unbounded|unlimited|infinite|disable[ds]?)\b`)
+	`\b(no (bound|limit|maximum)|none|never|off|unbounded|unlimited|infinite|disable[ds]?)\b`)
 
 // declare is a trait that signatures tell.
 func (a *adapter) declare(trait, value string) { a.traits[trait] = value }
@@ -283,6 +282,14 @@ func constructors(pkg *types.Package, obj *types.TypeName) []*types.Func {
 	}
 	slices.SortStableFunc(exact, func(x, y *types.Func) int { return len(x.Name()) - len(y.Name()) })
 	return exact
+}
+
+// pointed is what a pointer points to, and any other type itself.
+func pointed(t types.Type) types.Type {
+	if p, ok := t.Underlying().(*types.Pointer); ok {
+		return p.Elem()
+	}
+	return t
 }
 
 // named is the name of a type or of what it points to, nil if it has none.
@@ -422,10 +429,12 @@ func (a *adapter) ask(text string) {
 	}
 }
 
-// askFor is for a trait that need not be declared.
+// askFor is for a trait that need not be declared, if there is one.
 func (a *adapter) askFor(trait string) {
-	a.ask("declare " + trait + ", which -write-traits does where a run shows it; once other traits are declared, its " +
-		"rules are skipped without it")
+	if trait != "" {
+		a.ask("declare " + trait + ", which -write-traits does where a run shows it; once other traits are declared, " +
+			"its rules are skipped without it")
+	}
 }
 
 // note says what could not be told.

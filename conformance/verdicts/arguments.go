@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"go/token"
 	"go/types"
@@ -69,7 +70,8 @@ var (
 	ticks     = regexp.MustCompile(`(?i)freq|tick|granular|resolution|precision`) // no part of a configuration
 	wholes    = regexp.MustCompile(`(?i)window|period|^per$|duration|size|frame|span`)
 	units     = regexp.MustCompile(`(?i)^(per|period|window)$|unit$`) // of a rate
-	perSecond = regexp.MustCompile(`(?i)^(rate|limit|ratelimit|ratepersec(ond)?|persecond|[rqt]ps)$`)
+	perSecond = regexp.MustCompile(`(?i)^(rate|limit|ratelimit|[rqt]ps)$|per_?(sec|minute|hour)`)
+	longer    = regexp.MustCompile(`(?i)minute|hour`) // than a second
 )
 
 // wellKnown is an argument whose name says what it is.
@@ -81,7 +83,7 @@ type wellKnown struct {
 
 // wellNamed are arguments that the names of parameters tell, whatever is left of the configuration.
 var wellNamed = []wellKnown{
-	{duration, regexp.MustCompile(`(?i)ttl|expir|idle|clean|sweep|purge|check|refresh|evict`), "time.Hour"},
+	{duration, regexp.MustCompile(`(?i)ttl|expir|idle|clean|sweep|purge|check|refresh|evict`), "100_000*time.Hour"},
 	{count, regexp.MustCompile(`(?i)priorit|retries|attempts|level|mode`), "1"},
 	{count, regexp.MustCompile(`(?i)bytes|memory`), "1 << 30"},
 	{count, regexp.MustCompile(`(?i)^(room|shards|max_?keys|num_?buckets)$`), "1024"},
@@ -112,8 +114,7 @@ func (a *adapter) giver(sig *types.Signature) *giver {
 	case a.c.pkg != "limitertest" || rated:
 	case sig == a.sig && len(spans) == 1 && !a.given(count), // and no burst
 		single && (slices.ContainsFunc(numbers, bursts.MatchString) || a.isInterval(spans[0])):
-		g.durations = []string{"cfg.Rate.Interval()"} // one token in each interval
-		a.useTime("time.Microsecond")
+		g.durations = []string{"cfg.Rate.Interval()"}                   // one token in each interval
 		a.refuse("cfg.Rate.Events == 0", "a rate of 0 has no interval") // that of an infinite rate is 0
 		a.refuse("cfg.Rate.Events > 0 && !cfg.Rate.Exact() && cfg.Rate.Interval() < time.Microsecond",
 			"its interval is rounded too much")
@@ -186,13 +187,10 @@ func (a *adapter) isInterval(name string) bool {
 
 // hasPeriod reports whether an option sets a duration.
 func (a *adapter) hasPeriod(sig *types.Signature) bool {
-	if !sig.Variadic() {
-		return false
-	}
-	options := sig.Params().At(sig.Params().Len() - 1).Type().(*types.Slice).Elem()
-	return slices.ContainsFunc(a.optionFuncs(options, 1), func(f *types.Func) bool {
-		return kindOf(f.Type().(*types.Signature).Params().At(0).Type()) == duration && usually(duration, f.Name())
-	})
+	return sig.Variadic() && slices.ContainsFunc(
+		a.optionFuncs(isSlice(sig.Params().At(sig.Params().Len()-1).Type()), 1), func(f *types.Func) bool {
+			return kindOf(f.Signature().Params().At(0).Type()) == duration && usually(duration, f.Name())
+		})
 }
 
 // untold are the parameters of a kind whose names do not tell what they are, whatever else there is.
@@ -206,7 +204,7 @@ func (g *giver) untold(k kind, sig *types.Signature) []string {
 // known is what a name tells, nil if it tells nothing.
 func (g *giver) known(k kind, name string) *wellKnown {
 	for _, w := range slices.Concat(g.a.c.named, wellNamed) {
-		if w.kind == k && w.names.MatchString(name) {
+		if w.kind == k && w.names.MatchString(unitless(name)) {
 			return &w
 		}
 	}
@@ -215,6 +213,9 @@ func (g *giver) known(k kind, name string) *wellKnown {
 
 // wellNamed is an argument that its name tells. Who may choose one edge has the other in any case.
 func (g *giver) wellNamed(w wellKnown, name string, t types.Type) string {
+	if strings.HasSuffix(w.expr, "time.Hour") && g.a.noBound(name) {
+		w.expr = "0"
+	}
 	g.take(w.expr)
 	g.assumed(name, w.expr)
 	if a := g.a; w.kind == boolean && a.edge != "" {
@@ -225,16 +226,14 @@ func (g *giver) wellNamed(w wellKnown, name string, t types.Type) string {
 		a.refuse(other, "it has this edge in any case")
 		a.edge = a.lines[len(a.lines)-1]
 	}
-	return g.a.converted(t, g.ifAny(name, w.expr))
+	return g.a.inUnits(name, t, g.ifAny(name, w.expr))
 }
 
 // ifAny is an argument that must be there although its trait may not be declared. Unless a comment says that 0 is no
 // bound, it then gets a longer one than any that matters, which can still be added to instants.
 func (g *giver) ifAny(name, expr string) string {
 	trait := g.a.c.optional[expr]
-	if trait != "" {
-		g.a.askFor(trait)
-	}
+	g.a.askFor(trait)
 	if trait == "" || !g.needed || g.a.noBound(name) {
 		return expr
 	}
@@ -275,7 +274,7 @@ func next(list *[]string, fallback string) string {
 
 // simple is the argument for a parameter of a usual kind, "" if it is none.
 func (g *giver) simple(name string, t types.Type) string {
-	k := kindOf(t)
+	k := kindNamed(name, t)
 	if w := g.known(k, name); w != nil {
 		return g.wellNamed(*w, name, t)
 	}
@@ -287,19 +286,19 @@ func (g *giver) simple(name string, t types.Type) string {
 		}
 		if g.a.isBound(name) {
 			g.a.note("%s is 0: say what it bounds", name)
-			return g.a.converted(t, "0")
+			return g.a.inUnits(name, t, "0")
 		}
 		if expr == "" {
 			expr = next(&g.durations, "0")
 		}
 		g.assumed(name, expr)
-		return g.a.converted(t, g.ifAny(name, expr))
+		return g.a.inUnits(name, t, g.ifAny(name, expr))
 	case count:
 		if r := g.a.c.perSecond; r.expr != "" && g.timeless && perSecond.MatchString(name) {
-			g.a.refuse(r.unless, "it is made with a rate per second")
-			g.a.useTime(r.unless)
+			per := strings.TrimPrefix(cmp.Or(unitOf(longer.FindString(name)+"s"), "time.Second"), "time.")
+			g.a.refuse(strings.ReplaceAll(r.unless, "Second", per), "it is made with a rate per "+strings.ToLower(per))
 			g.take(r.expr)
-			return g.a.converted(t, r.expr)
+			return g.a.converted(t, strings.ReplaceAll(r.expr, "Second", per))
 		}
 		if expr == "" {
 			expr = next(&g.counts, "1")
@@ -349,6 +348,7 @@ func (a *adapter) useTime(expr string) {
 
 // refuse panics in New, which then refuses the configuration, under a condition.
 func (a *adapter) refuse(condition, why string) {
+	a.useTime(condition)
 	a.lines = append(a.lines, fmt.Sprintf("if %s {\npanic(%q)\n}", condition, why))
 }
 
@@ -438,4 +438,26 @@ func (a *adapter) converted(t types.Type, expr string) string {
 		return types.TypeString(t, a.qualifier) + "(" + expr + ")"
 	}
 	return expr
+}
+
+// inUnits is a duration as a type: a number has the unit that its name says, and what is no whole one is refused.
+func (a *adapter) inUnits(name string, t types.Type, expr string) string {
+	k, unit := kindOf(t), unitOf(name)
+	if k != count && k != perSec || unit == "" {
+		return a.converted(t, expr)
+	}
+	a.use("time", "time")
+	if strings.Contains(expr, " ") {
+		expr = "(" + expr + ")"
+	}
+	if k == perSec {
+		return a.fraction(t, expr) + " / " + a.fraction(t, unit)
+	}
+	if strings.Contains(expr, "cfg.") || expr == "period" {
+		a.refuse(expr+"%"+unit+" != 0", "it has whole "+strings.ToLower(unit[len("time."):])+"s only")
+		if condition := a.misfit(t, expr+" / "+unit); condition != "" {
+			a.refuse(condition, "out of range")
+		}
+	}
+	return types.TypeString(t, a.qualifier) + "(" + expr + " / " + unit + ")"
 }

@@ -44,6 +44,16 @@ func (a *adapter) callback(t types.Type) string {
 	return fmt.Sprintf("func(%s) { %s }", strings.Join(params, ", "), body)
 }
 
+// batchCallback is what an option is to call with each batch, where nothing else is; "" if it is no function for that.
+func (a *adapter) batchCallback(t types.Type) string {
+	sig, ok := t.Underlying().(*types.Signature)
+	if ok && a.c.pkg == "batchtest" && a.carried == nil && eventOf(sig) >= 0 &&
+		isSlice(sig.Params().At(eventOf(sig)).Type()) != nil {
+		return a.callback(t)
+	}
+	return ""
+}
+
 // builds sets the callback by the only method that takes one and returns what it is called on, where some event needs
 // no function.
 func (a *adapter) builds() {

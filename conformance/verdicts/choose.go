@@ -150,7 +150,7 @@ func (a *adapter) hasSlots() bool {
 func (a *adapter) admits() bool {
 	slotted := false
 	for _, v := range a.parameters() {
-		switch k := kindOf(v.Type()); {
+		switch k := kindNamed(v.Name(), v.Type()); {
 		case k == perSec, k == duration && !timeouts.MatchString(v.Name()):
 			return false
 		case k == count && slots.MatchString(v.Name()):
@@ -192,8 +192,8 @@ func (a *adapter) handsOver() bool {
 
 // calls reports whether it is given a callback, and what that gets is such.
 func (a *adapter) calls(such func(item types.Type) bool) bool {
-	return slices.ContainsFunc(a.offered(), func(t types.Type) bool {
-		sig, ok := t.Underlying().(*types.Signature)
+	return slices.ContainsFunc(a.offered(), func(v *types.Var) bool {
+		sig, ok := v.Type().Underlying().(*types.Signature)
 		if !ok || !isCallback(sig) {
 			return false
 		}
@@ -235,7 +235,7 @@ func (a *adapter) counts() bool {
 		return false
 	}
 	return !slices.ContainsFunc(a.parameters(), func(v *types.Var) bool {
-		return kindOf(v.Type()) == duration && intervals.MatchString(v.Name()) ||
+		return kindNamed(v.Name(), v.Type()) == duration && intervals.MatchString(v.Name()) ||
 			kindOf(v.Type()) == count && bursts.MatchString(v.Name())
 	})
 }
@@ -255,16 +255,16 @@ func (a *adapter) parameters() []*types.Var {
 	return out
 }
 
-// offered are the types of what can be given to it: parameters, options and the fields of structs of options, its
+// offered is what can be given to it: parameters, options and the fields of structs of options, its
 // own if it has no constructor.
-func (a *adapter) offered() []types.Type {
-	var out []types.Type
+func (a *adapter) offered() []*types.Var {
+	var out []*types.Var
 	for _, v := range a.parameters() {
 		t := v.Type()
-		out = append(out, t)
+		out = append(out, v)
 		if s, ok := t.(*types.Slice); ok {
 			for _, f := range a.optionFuncs(s.Elem(), 1) {
-				out = append(out, f.Type().(*types.Signature).Params().At(0).Type())
+				out = append(out, types.NewParam(0, nil, f.Name(), f.Signature().Params().At(0).Type()))
 			}
 		}
 		out = append(out, usualFields(t)...)
@@ -274,7 +274,7 @@ func (a *adapter) offered() []types.Type {
 		for _, name := range []string{"Init", "Run"} {
 			if sig := a.signature(name); sig != nil {
 				for v := range sig.Params().Variables() {
-					out = append(out, v.Type())
+					out = append(out, v)
 				}
 			}
 		}
@@ -282,16 +282,13 @@ func (a *adapter) offered() []types.Type {
 	return out
 }
 
-// usualFields are the types of the fields of a struct whose names are known.
-func usualFields(t types.Type) []types.Type {
-	var out []types.Type
-	if p, ok := t.Underlying().(*types.Pointer); ok {
-		t = p.Elem()
-	}
-	if s, ok := t.Underlying().(*types.Struct); ok {
+// usualFields are the fields of a struct whose names are known.
+func usualFields(t types.Type) []*types.Var {
+	var out []*types.Var
+	if s, ok := pointed(t).Underlying().(*types.Struct); ok {
 		for f := range s.Fields() {
-			if f.Exported() && usually(kindOf(f.Type()), f.Name()) {
-				out = append(out, f.Type())
+			if f.Exported() && usually(kindNamed(f.Name(), f.Type()), f.Name()) {
+				out = append(out, f)
 			}
 		}
 	}
@@ -305,5 +302,5 @@ func (a *adapter) isGiven(name *regexp.Regexp) bool {
 
 // given reports whether something of a kind can be given to it.
 func (a *adapter) given(k kind) bool {
-	return slices.ContainsFunc(a.offered(), func(t types.Type) bool { return kindOf(t) == k })
+	return slices.ContainsFunc(a.offered(), func(v *types.Var) bool { return kindNamed(v.Name(), v.Type()) == k })
 }

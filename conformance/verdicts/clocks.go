@@ -168,14 +168,11 @@ func (a *adapter) likeTime(field, want string) {
 	}
 	for _, name := range names {
 		sig := a.signature(name)
-		if sig == nil || a.set[field] || plain(sig) != want {
+		if sig == nil || a.set[field] || plain(sig) != want || demanding.MatchString(a.comment(name)) {
 			continue
 		}
 		from, to, _ := strings.Cut(want, " -> ")
-		result := ""
-		if to != "" {
-			result = "return "
-		}
+		result := map[bool]string{true: "return "}[to != ""]
 		text := fmt.Sprintf("func(v %s) %s { %s%s.%s(v) }", from, to, result, instance, name)
 		a.put(field, a.function0(text, instance+"."+name, true))
 	}

@@ -14,11 +14,13 @@ var (
 
 	truths = regexp.MustCompile(`(?i)(?:true,? (?:if|when|whenever|once|means)|(?:reports?|returns|checks) ` +
 		`(?:if|whether)) ([^.;]*?)(\b(otherwise|false)\b|[.;]|$)`)
-	denial   = regexp.MustCompile(`(?i)exceed|limited|reached|den(y|ied)|reject|throttled|block|too many|over the`)
-	approval = regexp.MustCompile(`(?i)allow|grant|accept|permit|within|below|under|(may|can) (pass|proceed|go|run)`)
-	negation = regexp.MustCompile(`(?i)\b(not|no|never|without|cannot|un\w+ed)\b|n't\b`)
-	waiting  = regexp.MustCompile(`(?i)\b(block|wait|sleep)`)
-	slashes  = regexp.MustCompile(`\s*//[ \t]*`)
+	denial    = regexp.MustCompile(`(?i)exceed|limited|reached|den(y|ied)|reject|throttled|block|too many|over the`)
+	approval  = regexp.MustCompile(`(?i)allow|grant|accept|permit|within|below|under|(may|can) (pass|proceed|go|run)`)
+	negation  = regexp.MustCompile(`(?i)\b(not|no|never|without|cannot|un\w+ed)\b|n't\b`)
+	waiting   = regexp.MustCompile(`(?i)\b(block|wait|sleep)`)
+	blocking  = regexp.MustCompile(`(?i)([^v]er|[^e]r|[^r]) (blocks|waits|sleeps)\b`) // and not "never"
+	demanding = regexp.MustCompile(`(?i)\bmust only be (call|invok|us)ed\b`)          // by some, which no test is
+	slashes   = regexp.MustCompile(`\s*//[ \t]*`)
 )
 
 // undecided is said of a method of which nothing tells what its true means.

@@ -201,7 +201,8 @@ func load(paths ...string) (*loaded, error) {
 	}
 	last.lookup = func(path string) (io.ReadCloser, error) {
 		if exports[path] == "" {
-			return nil, fmt.Errorf("no export data for %s", path)
+			said, _ := exec.Command("go", "build", "-o", os.DevNull, path).CombinedOutput()
+			return nil, fmt.Errorf("no export data for %s\n%s", path, said)
 		}
 		return os.Open(exports[path])
 	}
@@ -253,8 +254,11 @@ func texts(pattern string) string {
 }
 
 // comments are those on what is judged, and on its package.
-func (a *adapter) comments() string {
-	names := strings.ReplaceAll(regexp.QuoteMeta(strings.Join(a.names(), " ")), " ", "|")
-	comment := regexp.MustCompile(`(?m)^// (An? |Package )?(` + names + `)\b.*\n(//.*\n)*`)
+func (a *adapter) comments() string { return a.commentsOn(a.names()) }
+
+// commentsOn are those on some names.
+func (a *adapter) commentsOn(names []string) string {
+	any := strings.ReplaceAll(regexp.QuoteMeta(strings.Join(names, " ")), " ", "|")
+	comment := regexp.MustCompile(`(?m)^// (An? |Package )?(` + any + `)\b.*\n(//.*\n)*`)
 	return strings.ReplaceAll(strings.Join(comment.FindAllString(a.pkg.files(), -1), ""), "\n// ", " ")
 }

@@ -75,7 +75,7 @@ func TestInit_subjects(t *testing.T) {
 		}},
 		{"Watch", []string{
 			"x.AddTime(d)", "Tick: x.Tick", "x.SleepFor(context.Background(), d)", "handle{*h.Ch(), ",
-			"WithTimeout: x.ContextWithTimeout", "// not used: Sleepers() int",
+			"WithTimeout: x.ContextWithTimeout", "// not used: Sleep(d time.Duration)", "// not used: Sleepers() int",
 		}},
 		{"Guard", []string{
 			"quotatest.Run(", "Tokens: uint64(cfg.Limit), Window: cfg.Window}", "panic(err)", "!r0.Limited",
@@ -85,7 +85,10 @@ func TestInit_subjects(t *testing.T) {
 		{"Throttle", []string{
 			"concurrencytest.Run(", "x(next)", "Do:", "ContextError: concurrencytest.ErrorOfOwn",
 		}},
-		{"ThrottleBacklog", []string{"concurrencytest.Run(", "(cfg.Limit, cfg.Backlog, cfg.Timeout)"}},
+		{"ThrottleBacklog", []string{
+			"concurrencytest.Run(", "if cfg.Backlog < 0 { cfg.Backlog = 1 << 10",
+			"(cfg.Limit, cfg.Backlog, cfg.Timeout)",
+		}},
 		{"Crew", []string{"concurrencytest.Run(", "if !x.Go(ctx, func() { <-done })", "Take:"}},
 		{"Bucket", []string{
 			"limitertest.Run(", "x.Init(cfg.Rate.PerSecond(), float64(cfg.Burst))", "x.TryToFulfill(float64(n))",
@@ -347,10 +350,46 @@ func TestInit_subjects(t *testing.T) {
 		{"Lobby", []string{"{Limit: cfg.Limit, BacklogLimit: cfg.Backlog, BacklogTimeout: cfg.Timeout}"}},
 		{"MostBucket", []string{"NewMostBucket(float64(cfg.Burst), cfg.Rate.PerSecond())"}},
 		{"limitertest QuantumBucket", []string{"NewQuantumBucket(cfg.Rate.Per, cfg.Burst, cfg.Rate.Events)"}},
-		{"TenantBucket", []string{"NewTenantBucket(cfg.Rate.PerSecond(), cfg.Burst, time.Hour)"}},
+		{"TenantBucket", []string{"NewTenantBucket(cfg.Rate.PerSecond(), cfg.Burst, 100_000*time.Hour)"}},
 		{"Visitors", []string{"VisitorsOptions{Rate: cfg.Window, Limit: uint(cfg.Limit)}"}},
 		{"Ambiguous", []string{`t.Skip("not complete: say which of a and b is cfg.Limit: here they go by place")`}},
 		{"SetBucket", []string{`t.Skip("not complete: say which *subjects.RateSet rates it is made with`}},
+		{"limitertest Blocker", []string{
+			"if cfg.Rate.Per != time.Second {", "(int64(cfg.Rate.Events), new(subjects.HitCounter), stop)",
+			"if cfg.Burst != cfg.Rate.Events {", "Stop: func() { close(stop) }", "Wait: x.Register,",
+		}},
+		{"limitertest Idler", []string{"_ = x return", "Stop: func() { close(stop) }"}},
+		{"limitertest Hourly", []string{
+			`if cfg.Rate.Per != time.Hour { panic("it is made with a rate per hour") }`, "NewHourly(cfg.Rate.Events)",
+		}},
+		{"limitertest Throttled", []string{`panic("one at a time") } x.Throttle()`}},
+		{"Optioned", []string{
+			"subjects.NewOptioned[int](subjects.WithFlushCallback[int](func(v []int) { batch(v) }), " +
+				"subjects.WithMaxCapacity[int](cfg.Size), subjects.WithMaxLatency[int](cfg.Delay)) x.Run()",
+			"Add: x.Add,",
+		}},
+		{"Pool", []string{
+			"PoolConfig[int]{MaxSize: int32(cfg.Limit), Constructor: ",
+			"func(_ context.Context) (_ int, _ error) { return }, Destructor: func(_ int) { return }",
+			"// TryTake: nothing",
+		}},
+		{"QueueSlots", []string{
+			"NewQueueSlots(cfg.Limit, opts...)",
+			"if cfg.Backlog >= 0 { opts = append(opts, subjects.WithQueueSize(cfg.Backlog))",
+		}},
+		{"quotatest SecondWindow", []string{
+			`if cfg.Window%time.Second != 0 { panic("it has whole seconds only") }`,
+			"(int64(cfg.Limit), int64(cfg.Window/time.Second))",
+		}},
+		{"MillisThrottle", []string{
+			"throttletest.Run(", `if cfg.Interval%time.Millisecond != 0 { panic("it has whole milliseconds only") }`,
+			"cfg.Interval/time.Millisecond > math.MaxInt32 { panic(",
+			"(int32(cfg.Interval/time.Millisecond), func(v int)",
+		}},
+		{"TimedSlots", []string{
+			"concurrencytest.Run(", "TimeoutSeconds: float64(cfg.Timeout) / float64(time.Second)}",
+			"if cfg.Timeout%time.Millisecond != 0 {", "x.Acquire(uint(cfg.Timeout / time.Millisecond))",
+		}},
 		{"Licence", []string{"concurrencytest.Run(", "r, err := x.Acquire(ctx)", "r, ok := x.TryAcquire()", "}, true"}},
 	} {
 		asked, name, ok := strings.Cut(c.name, " ")
@@ -389,10 +428,12 @@ func TestInit_assumed(t *testing.T) {
 	}
 	for name, want := range map[string][]string{
 		"NewRankLimiter":  {"priorities may be 1", "its subjects.Rank may be 0"},
-		"NewTenantBucket": {"recheckPeriod may be time.Hour"},
+		"NewTenantBucket": {"recheckPeriod may be 100_000*time.Hour"},
+		"NewThrottled":    {"its burst is 1, as it gets none: New refuses any other"},
+		"NewSweptBucket":  {"sweepEvery may be 0"},
 		"NewNameless":     {"its text without a name is a key: if it is ignored, use no field for keys"},
 	} {
-		all, err := newAdapters(pkg, name, "")
+		all, err := newAdapters(pkg, name, "limitertest")
 		if err != nil {
 			t.Fatal(err)
 		}

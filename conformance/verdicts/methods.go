@@ -19,7 +19,7 @@ func (a *adapter) fill() {
 		a.function(sig)
 		return
 	}
-	used := map[string]bool{"Run": a.looped, "Init": a.maker == nil, "Start": a.started}
+	used := map[string]bool{"Run": a.looped, "Init": a.maker == nil}
 	if a.c.pkg == "concurrencytest" {
 		a.fillGroup(used)
 	}
@@ -31,10 +31,11 @@ func (a *adapter) fill() {
 		}
 		for _, name := range methods {
 			name, waits := strings.CutPrefix(name, "go ")
+			name, open := strings.CutPrefix(name, "told ")
 			m := a.method(name)
 			again := a.set[o.field+"Key"] || a.set[strings.TrimSuffix(o.field, "Within")] // with something else
 			if m == nil || used[name] && !again || a.done(o.field) || a.isTry(o, name) ||
-				name == "Wait" && a.set["Acquire"] { // for all, perhaps
+				open && !blocking.MatchString(a.comment(name)) || name == "Wait" && a.set["Acquire"] { // for all
 				continue
 			}
 			if expr := a.call(o, m.Type().(*types.Signature), instance+"."+name, waits); expr != "" {
@@ -120,11 +121,12 @@ func (a *adapter) told() string {
 }
 
 // isTry reports whether a method that takes a slot at once or not at all would stand for one that waits, where another
-// method is there for that.
+// method is there for that; or whether one that fails makes a slot in the background.
 func (a *adapter) isTry(o operation, name string) bool {
 	sig := a.signature(name)
-	if a.c.pkg != "concurrencytest" || o.field == "TryAcquire" || !strings.HasPrefix(name, "Try") || sig == nil {
-		return false
+	tries := strings.HasPrefix(o.field, "Try")
+	if a.c.pkg != "concurrencytest" || tries || !strings.HasPrefix(name, "Try") || sig == nil {
+		return tries && strings.Contains(a.comment(name), "background")
 	}
 	waits := slices.ContainsFunc(slices.Concat(takes, begins), func(other string) bool {
 		return !strings.HasPrefix(other, "Try") && a.method(other) != nil
@@ -324,7 +326,7 @@ var defaults = map[kind]string{failure: "nil", ending: "nil"}
 func (a *adapter) argument(v *types.Var, left *needs) string {
 	t, k := v.Type(), kindAs(v)
 	for _, x := range taken {
-		if x.have == k && left.take(x.need) {
+		if x.have == kindOf(t) && left.take(x.need) {
 			return x.expr
 		}
 	}
@@ -336,7 +338,7 @@ func (a *adapter) argument(v *types.Var, left *needs) string {
 	case (isAny(t) || isRef(t) || v == a.text) && left.take(payload):
 		return a.payload(t)
 	case k == duration:
-		return a.patience(t)
+		return a.patience(v)
 	case k == ident && a.keyed() && a.anyKey == "" && !slices.Contains(*left, key): // of all keys
 		return ""
 	case k == ident:
@@ -354,7 +356,7 @@ func kindAs(v *types.Var) kind {
 	if keys.MatchString(v.Name()) && types.TypeString(v.Type(), nil) == "[]byte" {
 		return ident
 	}
-	return kindOf(v.Type())
+	return kindNamed(v.Name(), v.Type())
 }
 
 // number is the argument for a number: a key, how many, or the payload.
@@ -388,12 +390,12 @@ func (a *adapter) number(v *types.Var, left *needs) string {
 var limits = regexp.MustCompile(`(?i)rate|limit|burst|capacity|^max`)
 
 // patience is for how long a method may wait.
-func (a *adapter) patience(t types.Type) string {
+func (a *adapter) patience(v *types.Var) string {
 	switch {
 	case a.c.pkg == "limitertest": // what is granted is granted now
-		return a.converted(t, "0")
+		return a.inUnits(v.Name(), v.Type(), "0")
 	case len(a.c.durations) > 0:
-		return a.c.durations[0]
+		return a.inUnits(v.Name(), v.Type(), a.c.durations[0])
 	}
 	return ""
 }
@@ -438,10 +440,10 @@ func (a *adapter) shared() bool { return a.isGiven(hashed) }
 
 var hashed = regexp.MustCompile(`(?i)^num_?buckets$`)
 
-// quantity reports whether a whole number says how many, and is no level, mode or the like with a type of its own.
+// quantity reports whether a whole number says how many, and is no duration, level, mode or the like.
 func quantity(v *types.Var) bool {
 	_, basic := types.Unalias(v.Type()).(*types.Basic)
-	return basic || quantities.MatchString(v.Name())
+	return (basic || quantities.MatchString(v.Name())) && unitOf(v.Name()) == ""
 }
 
 var quantities = regexp.MustCompile(`(?i)^(n|num|count|tokens?|cost|amount|quantity|weight|size|permits?|units|hits)$`)

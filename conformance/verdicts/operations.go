@@ -4,6 +4,7 @@ import (
 	"go/types"
 	"regexp"
 	"slices"
+	"strings"
 )
 
 // A kind is what an argument or a result is, as far as adapters care.
@@ -35,7 +36,7 @@ type operation struct {
 	field   string
 	params  []kind
 	result  kind
-	methods []string // by worth
+	methods []string // by worth; behind "told" only if the comment says that it blocks
 }
 
 // instead are the fields that make others needless.
@@ -55,7 +56,7 @@ type contract struct {
 
 	named     []wellKnown                   // arguments that names tell
 	perSecond struct{ expr, unless string } // a whole number per second, and where there is none
-	optional  map[string]string             // what is 0 unless a trait is declared, and the values of that trait
+	optional  map[string]string             // what is 0 unless a trait is declared, and its values; negative if none
 	remarks   map[string]string             // behind a field
 	bounds    []string                      // what a constructor may have no argument for
 }
@@ -140,7 +141,8 @@ var known = []*contract{
 	{
 		pkg: "concurrencytest", names: regexp.MustCompile(`(?i)semaphore|bulkhead|concurren|inflight`),
 		durations: []string{"cfg.Timeout"}, counts: []string{"cfg.Limit"},
-		must: []string{"Acquire", "Lock", "Take", "Do"},
+		must:     []string{"Acquire", "Lock", "Take", "Do"},
+		optional: map[string]string{"cfg.Backlog": "", "cfg.Timeout": ""},
 		named: []wellKnown{
 			{count, regexp.MustCompile(`(?i)backlog|queue|pending|waiting`), "cfg.Backlog"},
 			{duration, regexp.MustCompile(`(?i)^(backlog|queue|wait)_?time_?out$`), "cfg.Timeout"},
@@ -229,7 +231,9 @@ var known = []*contract{
 			{"ReserveAt", []kind{instant, count}, booking, []string{"ReserveAt", "ReserveNAt", "ReserveN", "Reserve"}},
 			{"Reserve", []kind{count}, booking, []string{"ReserveN", "Reserve", "Take"}},
 			{"ReserveWithin", []kind{count, duration}, booking, []string{"ReserveWithin", "TakeMaxDuration"}},
-			{"Wait", []kind{count}, none, []string{"Wait", "Take"}},
+			{"Wait", []kind{count}, none, []string{
+				"Wait", "Take", "told Throttle", "told Register", "told Limit", "told Acquire", "told Consume",
+			}},
 			{"TokensAt", []kind{instant}, perSec, []string{"TokensAt", "Tokens"}},
 			{"Tokens", nil, perSec, []string{"Tokens", "Available"}},
 			{"SetLimitAt", []kind{instant, pace}, none, []string{"SetLimitAt", "SetLimit"}},
@@ -245,7 +249,7 @@ var known = []*contract{
 func kindsOf(t *types.Tuple) []kind {
 	var out []kind
 	for i := range t.Len() {
-		out = append(out, kindOf(t.At(i).Type()))
+		out = append(out, kindNamed(t.At(i).Name(), t.At(i).Type()))
 	}
 	return out
 }
@@ -253,7 +257,7 @@ func kindsOf(t *types.Tuple) []kind {
 // namesOf are the names of the parameters or results of a kind.
 func namesOf(k kind, t *types.Tuple) (names []string) {
 	for v := range t.Variables() {
-		if kindOf(v.Type()) == k {
+		if kindNamed(v.Name(), v.Type()) == k {
 			names = append(names, v.Name())
 		}
 	}
@@ -300,4 +304,45 @@ func kindOf(t types.Type) kind {
 func isWork(t types.Type) bool {
 	sig, ok := t.Underlying().(*types.Signature)
 	return ok && (plain(sig) == " -> " || plain(sig) == " -> error")
+}
+
+// Names of numbers that are durations end in their unit; those of rates have one too, and VMs are none.
+var (
+	unitEnd = regexp.MustCompile(`_?(?i:(nano|micro|milli)(?:s|secs?|seconds?)|(sec)(?:s|onds)?|(min)utes|` +
+		`(hour)s)$|_?[mM]secs?$|M[sS]$|^ms$|_ms$`)
+	noUnit  = regexp.MustCompile(`(?i:per_?(nano|micro|milli|m?s|min|h)\w*)$|[A-Z]M[sS]$`)
+	unitsOf = map[string]string{
+		"nano": "time.Nanosecond", "micro": "time.Microsecond", "milli": "time.Millisecond", "": "time.Millisecond",
+		"sec": "time.Second", "min": "time.Minute", "hour": "time.Hour",
+	}
+)
+
+// unitOf is the unit of a number that is a duration, as its name tells; "" if it does not.
+func unitOf(name string) string {
+	if found := unitEnd.FindStringSubmatch(name); found != nil && !noUnit.MatchString(name) {
+		return unitsOf[strings.ToLower(strings.Join(found[1:], ""))]
+	}
+	return ""
+}
+
+// unitless is a name without type arguments and without its unit.
+func unitless(name string) string { return unitEnd.ReplaceAllString(strings.Split(name, "[")[0], "") }
+
+// kindNamed is the kind of a type; a number that a name gives a unit is a duration.
+func kindNamed(name string, t types.Type) kind {
+	if k := kindOf(t); k != count && k != perSec || unitOf(name) == "" {
+		return k
+	}
+	return duration
+}
+
+// ofInts is a signature made for ints, where it is generic, and the type arguments.
+func ofInts(sig *types.Signature) (*types.Signature, string) {
+	if n := sig.TypeParams().Len(); n > 0 {
+		ints := slices.Repeat([]types.Type{types.Typ[types.Int]}, n)
+		if t, err := types.Instantiate(nil, sig, ints, true); err == nil {
+			return t.(*types.Signature), "[" + strings.TrimSuffix(strings.Repeat("int, ", n), ", ") + "]"
+		}
+	}
+	return sig, ""
 }

@@ -205,9 +205,7 @@ type member struct {
 
 func members(t types.Type) []member {
 	var out []member
-	if p, ok := t.Underlying().(*types.Pointer); ok {
-		t = p.Elem()
-	}
+	t = pointed(t)
 	if s, ok := t.Underlying().(*types.Struct); ok {
 		for f := range s.Fields() {
 			if f.Exported() {
@@ -403,16 +401,17 @@ func isMiddleware(sig *types.Signature) bool {
 // windows has to speak of the one before, and no window has a burst. Where they do not, it may be a window of either
 // kind.
 func (a *adapter) algorithms() []string {
-	if told := a.byName(); told != "" {
+	told := a.byName()
+	if told != "" && told != sliding {
 		return []string{told}
 	}
-	if a.isGiven(burst) {
+	if told == "" && a.isGiven(burst) {
 		return []string{"GCRA"}
 	}
 	scope := a.pkg.types.Scope()
 	for _, name := range scope.Names() {
 		obj, ok := scope.Lookup(name).(*types.TypeName)
-		if !ok || !obj.Exported() || !types.IsInterface(obj.Type()) {
+		if !ok || !obj.Exported() || !types.IsInterface(obj.Type()) || told == sliding {
 			continue
 		}
 		for m := range obj.Type().Underlying().(*types.Interface).Methods() {
@@ -424,8 +423,12 @@ func (a *adapter) algorithms() []string {
 			}
 		}
 	}
-	if said := strings.ToLower(a.comments()); strings.Contains(said, "sliding") && !strings.Contains(said, "fixed") {
-		return []string{"SlidingLog", "SlidingCounter"}
+	said := strings.ToLower(a.comments())
+	if told == sliding || strings.Contains(said, "sliding") && !strings.Contains(said, "fixed") {
+		if stamps.MatchString(types.TypeString(pointed(a.subject).Underlying(), nil)) {
+			return []string{"SlidingLog"}
+		}
+		return []string{"SlidingCounter", "SlidingLog"}
 	}
 	return []string{"FixedWindow", "SlidingLog", "SlidingCounter"}
 }
@@ -436,26 +439,43 @@ var promises = []struct {
 	names *regexp.Regexp
 }{
 	{"GCRA", regexp.MustCompile(`(?i)gcra|bucket`)},
-	{"SlidingLog", regexp.MustCompile(`(?i:sliding.?log)|(^|[a-z])Log$`)},
-	{"SlidingCounter", regexp.MustCompile(`(?i)sliding`)},
+	{"SlidingLog", regexp.MustCompile(`(?i:sliding.?(window.?)?log)|(^|[a-z])Log$`)},
+	{"SlidingCounter", regexp.MustCompile(`(?i)sliding.?(window.?)?counter`)},
 	{"FixedWindow", regexp.MustCompile(`(?i)fixed.?window`)},
+	{sliding, regexp.MustCompile(`(?i)sliding`)},
 }
+
+// sliding is the promise of a window that slides, of either kind.
+const sliding = "Sliding"
 
 // spoken are the words of comments for each of the promises. Who speaks of two fixed windows estimates from them.
 var spoken = regexp.MustCompile(`(?i)(gcra|generic.cell.rate)|(sliding.?(?:window.?)?log)|` +
-	`(sliding.?(?:window.?)?counter)|(fixed.?windows?\b)`)
+	`(\bsliding.?(?:window.?)?counter)|(fixed.?windows?\b)`)
 
-// byName is the Kind that a name says, or the only one of which the comments speak; "" if none does.
+// byName is the Kind that a name says, or the only one of which the comments speak; "" if none does. A window that
+// slides has the kind that its own comments tell, if they do.
 func (a *adapter) byName() string {
-	for _, name := range a.names() {
+	names := a.names()
+	for _, name := range names {
 		for _, k := range promises {
-			if k.names.MatchString(name) {
-				return k.kind
+			if !k.names.MatchString(name) {
+				continue
+			} else if told := a.spoken(names[:len(names)-2]...); k.kind == sliding && strings.HasPrefix(told, sliding) {
+				return told // and not by the package
 			}
+			return k.kind
 		}
 	}
+	return a.spoken(names...)
+}
+
+// stamps are fields that keep instants.
+var stamps = regexp.MustCompile(`\[\]time\.Time|(?i:stamps?|times|log) \[\]u?int64`)
+
+// spoken is the only Kind of which the comments on names speak, "" if there is none.
+func (a *adapter) spoken(names ...string) string {
 	told := ""
-	for _, found := range spoken.FindAllStringSubmatch(strings.ReplaceAll(a.comments(), "two fixed", ""), -1) {
+	for _, found := range spoken.FindAllStringSubmatch(strings.ReplaceAll(a.commentsOn(names), "two fixed", ""), -1) {
 		i := slices.IndexFunc(found[1:], func(words string) bool { return words != "" })
 		if told != "" && told != promises[i].kind {
 			return ""

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"go/types"
 	"regexp"
 	"slices"
@@ -22,11 +23,20 @@ func (a *adapter) options(t types.Type) string {
 	for _, x := range a.fitting(s) {
 		parts = append(parts, x.name+": "+x.expr)
 	}
+	for f := range s.Fields() { // which it may call without asking whether it is there
+		sig, ok := f.Type().Underlying().(*types.Signature)
+		if ok && f.Exported() && len(parts) > 0 && clockMethods[f.Name()] == "" &&
+			(sig.Results().Len() == 0 || sig.Results().Len() == 2 && countOf(failure, sig.Results()) == 1) {
+			parts = append(parts, f.Name()+": "+cmp.Or(a.batchCallback(f.Type()), a.idle(f.Type())))
+		}
+	}
 	name := types.TypeString(elem, a.short)
 	switch {
 	case len(parts) > 0:
 		a.assume("%s has no other relevant fields", name)
 		return ref + types.TypeString(elem, a.qualifier) + "{" + strings.Join(parts, ", ") + "}"
+	case ref != "" && strings.HasSuffix(name, "Counter"):
+		return "new(" + types.TypeString(elem, a.qualifier) + ")"
 	case ref != "" && optionTypes.MatchString(name):
 		a.assume("nil stands for the defaults of %s", name)
 		return "nil"
@@ -43,9 +53,9 @@ type setting struct{ name, expr string }
 // usual are the names of what a configuration has.
 var usual = map[kind]*regexp.Regexp{
 	duration: regexp.MustCompile(more + `(interval|window|period|per|rate|wait|delay|threshold|timeout|duration|` +
-		`linger|age)$`),
-	count: regexp.MustCompile(more + `(limit|max|maxcount|tokens|burst|events|requests|capacity|size|backlog|` +
-		`threshold|tasks|items|slack)$`),
+		`linger|age|latency|time)$`),
+	count: regexp.MustCompile(more + `(limit|max|count|tokens|burst|events|requests|capacity|size|backlog|` +
+		`threshold|tasks|items?|slack)$`),
 	perSec: regexp.MustCompile(more + `(rate|limit|max|rps|qps|persecond)$`),
 }
 
@@ -55,7 +65,7 @@ const more = `(?i)^(with)?(max|bundle|batch|bulk|flush|item|count|delay)*`
 // usually reports whether something of a kind with a name is usual.
 func usually(k kind, name string) bool {
 	re := usual[k]
-	return re != nil && re.MatchString(name) && !strings.Contains(strings.ToLower(name), "byte")
+	return re != nil && re.MatchString(unitless(name)) && !strings.Contains(strings.ToLower(name), "byte")
 }
 
 // fitting are the fields of a struct that a configuration can fill.
@@ -63,7 +73,7 @@ func (a *adapter) fitting(s *types.Struct) []setting {
 	var fields []*types.Var
 	var others []string
 	for f := range s.Fields() {
-		k := kindOf(f.Type())
+		k := kindNamed(f.Name(), f.Type())
 		given := a.sig != nil && (k == duration || k == count) && slices.Contains(kindsOf(a.sig.Params()), k)
 		switch {
 		case !f.Exported():
@@ -82,11 +92,12 @@ func (a *adapter) fitting(s *types.Struct) []setting {
 	g := a.giver(types.NewSignatureType(nil, nil, nil, types.NewTuple(fields...), nil, false))
 	var out []setting
 	for _, f := range fields {
-		k, given := kindOf(f.Type()), g.args[f.Name()]
+		k, given := kindNamed(f.Name(), f.Type()), g.args[f.Name()]
 		if given != "0" && given != "1" && (given != "" || len(g.left(k)) > 0 || a.knows(k, f.Name())) {
 			x := setting{f.Name(), g.simple(f.Name(), f.Type())}
-			bound := slices.Contains(a.c.bounds, configuration.FindString(x.expr)) // which refuses its 0 itself
-			if !strings.Contains(x.expr, "max(") && k != boolean && a.c.optional[x.expr] == "" && !bound {
+			field := configuration.FindString(x.expr)
+			bound := slices.Contains(a.c.bounds, field) // which refuses its 0 itself
+			if !strings.Contains(x.expr, "max(") && k != boolean && a.c.optional[field] == "" && !bound {
 				a.refuse(x.expr+" == 0", "0 may stand for a default")
 			}
 			out = append(out, x)
@@ -97,7 +108,9 @@ func (a *adapter) fitting(s *types.Struct) []setting {
 
 // knows reports whether a name says what something of a kind is to the contract.
 func (a *adapter) knows(k kind, name string) bool {
-	return slices.ContainsFunc(a.c.named, func(w wellKnown) bool { return w.kind == k && w.names.MatchString(name) })
+	return slices.ContainsFunc(a.c.named, func(w wellKnown) bool {
+		return w.kind == k && w.names.MatchString(unitless(name))
+	})
 }
 
 // settings are the fields and the methods of the subject that set what its constructor was not
@@ -107,12 +120,8 @@ func (a *adapter) settings(sig *types.Signature) []setting {
 	if sig != nil {
 		has = kindsOf(sig.Params())
 	}
-	t := a.subject
-	if p, ok := t.Underlying().(*types.Pointer); ok {
-		t = p.Elem()
-	}
 	var out []setting
-	if s, ok := t.Underlying().(*types.Struct); ok && !slices.Contains(has, duration) {
+	if s, ok := pointed(a.subject).Underlying().(*types.Struct); ok && !slices.Contains(has, duration) {
 		for _, x := range a.fitting(s) {
 			out = append(out, setting{x.name + " = ", x.expr})
 		}
@@ -146,7 +155,8 @@ func (a *adapter) setFurther() {
 
 // starts starts a thing that has to be started, as it can be stopped.
 func (a *adapter) starts() {
-	sig := a.signature("Start")
+	name := map[bool]string{true: "Run", false: "Start"}[strings.Contains(a.comment("Run"), "Run starts")]
+	sig := a.signature(name)
 	if sig == nil || sig.Variadic() || a.c.pkg == "concurrencytest" || !a.has(stops...) {
 		return
 	}
@@ -156,7 +166,7 @@ func (a *adapter) starts() {
 		"context.Context -> error": "if err := x.Start(context.Background()); err != nil {\npanic(err)\n}",
 	}[plain(sig)]
 	a.use("context", "context")
-	a.lines, a.started = append(a.lines, call), call != ""
+	a.lines = append(a.lines, strings.Replace(call, "Start", name, 1))
 }
 
 // runs starts the loop of a thing that has one, and gets its callback there.
@@ -256,10 +266,10 @@ func (a *adapter) optionFuncs(option types.Type, args int) []*types.Func {
 		if !ok || !f.Exported() {
 			continue
 		}
-		sig := f.Type().(*types.Signature)
-		if sig.TypeParams().Len() == 0 && sig.Params().Len() == args && !sig.Variadic() && sig.Results().Len() == 1 &&
+		sig, of := ofInts(f.Signature())
+		if sig.Params().Len() == args && !sig.Variadic() && sig.Results().Len() == 1 &&
 			types.Identical(sig.Results().At(0).Type(), option) {
-			out = append(out, f)
+			out = append(out, types.NewFunc(f.Pos(), f.Pkg(), name+of, sig))
 		}
 	}
 	return out
@@ -284,16 +294,18 @@ func (g *giver) further(elem types.Type) []string {
 		t := f.Type().(*types.Signature).Params().At(0).Type()
 		expr := g.option(f.Name(), t)
 		if expr == "" {
-			expr = g.a.clock(f.Name(), t)
+			expr = cmp.Or(g.a.clock(f.Name(), t), g.a.batchCallback(t))
 		}
 		if expr == "" {
 			continue
 		}
 		g.a.assume("%s sets %s", f.Name(), expr)
 		option := g.a.use(g.a.pkg.ImportPath, g.a.pkg.Name) + "." + f.Name() + "(" + expr + ")"
-		if trait, is0 := g.a.c.optional[expr]; is0 {
+		field := configuration.FindString(expr)
+		if trait, is0 := g.a.c.optional[field]; is0 && (trait != "" || named(elem) == nil || named(elem).Exported()) {
 			g.a.askFor(trait)
-			option = "if " + expr + " > 0 {\nopts = append(opts, " + option + ")\n}"
+			least := map[bool]string{true: " >= 0", false: " > 0"}[trait == ""]
+			option = "if " + field + least + " {\nopts = append(opts, " + option + ")\n}"
 			sometimes = append(sometimes, option)
 			continue
 		}
@@ -310,7 +322,7 @@ func (g *giver) further(elem types.Type) []string {
 
 // option is what an option sets, of what is left of the configuration; "" if that cannot be told.
 func (g *giver) option(name string, t types.Type) string {
-	k := kindOf(t)
+	k := kindNamed(name, t)
 	if !g.a.knows(k, name) && (!usually(k, name) || len(g.left(k)) == 0 || g.a.isBound(name)) {
 		return ""
 	}

@@ -91,7 +91,7 @@ func (a *adapter) body() []byte {
 	for _, n := range a.notes {
 		fmt.Fprintf(&b, "// %s\n", n)
 	}
-	if len(a.set) == 0 && a.whole == "" {
+	if !regexp.MustCompile(`\b` + instance + `\b`).MatchString(a.whole + strings.Join(a.fields, "\n")) {
 		fmt.Fprintf(&b, "_ = %s\n", instance)
 	}
 	if a.whole != "" {

@@ -43,7 +43,11 @@ func (*Watch) Tick(d time.Duration) <-chan time.Time              { return nil }
 func (*Watch) AddTime(d time.Duration) (woken int)                { return 0 }
 func (*Watch) SleepFor(ctx context.Context, d time.Duration) bool { return true }
 func (*Watch) NewTimer(d time.Duration) Hand                      { return nil }
-func (*Watch) Sleepers() int                                      { return 0 }
+
+// Sleep must only be called by a goroutine that is counted.
+func (*Watch) Sleep(d time.Duration) {}
+
+func (*Watch) Sleepers() int { return 0 }
 
 func (*Watch) ContextWithTimeout(ctx context.Context, d time.Duration) (context.Context, context.CancelFunc) {
 	return ctx, func() {}
