@@ -60,7 +60,8 @@ func (x *exam) stuck() *suite.Violation {
 	}
 	step, at, timed := strings.Cut(x.doing, " @")
 	return &suite.Violation{
-		Headline: method(step, x.Schedule) + suite.If(timed, " at "+at) + " never returned, or what it waits for never came",
+		Headline: method(step, x.Schedule) + suite.If(timed, " at "+at) +
+			" never returned, or what it waits for never came",
 		Because:  because,
 		At:       x.End,
 		Lanes:    d.lanes(conformance.Step{}, x.want, x.got),

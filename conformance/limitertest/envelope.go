@@ -98,8 +98,9 @@ func (x *exam) due(d *conformance.Done, number int) time.Duration {
 // them, which nobody does when a wait is given up.
 func (x *exam) moves(d *conformance.Done, at time.Duration) bool {
 	_, asked := x.Detail.(told)
+	known := asked && !suite.Has(verb.Wait)(suite.Job{Schedule: x.Schedule})
 	anew := x.traits.OnChange == OnChangeServes ||
-		x.traits.Refund != RefundConservative && x.traits.Refund != RefundNone && !(asked && !suite.Has(verb.Wait)(suite.Job{Schedule: x.Schedule}))
+		x.traits.Refund != RefundConservative && x.traits.Refund != RefundNone && !known
 	return x.changed(d.At, at, verb.SetLimit, verb.SetBurst) ||
 		anew && (x.left(d.At, at) || d.Delay > 0 && x.left(at, forever)) || x.outdated(d, at)
 }

@@ -16,7 +16,7 @@ func (e *explorer) changes(zero ZeroRate) {
 	e.add("limits", e.drained("setlimit 100/1s,setlimit 5/1s,allow 1,allow 3",
 		[]time.Duration{0, interval, 5 * interval / 2}, 3)...)
 	e.add("limits", suite.Sequences(limited("10/1s", 3), // before anything else, too
-		supported(e.Suite, steps("setlimit 6/1s", "allow 3", "allow 1")), []time.Duration{0, interval, 10 * interval}, 3)...)
+		supported(e.Suite, steps("setlimit 6/1s", "allow 3", "allow 1")), far, 3)...)
 	e.add("limits and reservations",
 		e.drained("setlimit 100/1s,setlimit 5/1s,reserve 1,cancel 1,allow 1",
 			[]time.Duration{0, interval / 2, 4 * interval}, 2, lastReserve)...)
