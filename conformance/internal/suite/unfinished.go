@@ -382,7 +382,7 @@ func (e *engine[T, E]) couldNot(id, law, why string) string {
 	}
 	if strings.Contains(why, runsOn) {
 		b.WriteString("If it waits for 0 again and again because less than a nanosecond is missing, nothing ends " +
-			"that while time stands still: round the wait up. What remains is judged if Funcs leaves the operation out.\n")
+			"that while time stands still: round the wait up. The rest is judged if Funcs leaves the operation out.\n")
 	}
 	u, replay := e.whose(id), ""
 	if u != nil {
