@@ -95,10 +95,10 @@ func (x *exam) due(d *conformance.Done, number int) time.Duration {
 // moves reports whether the instant at which a reservation is due may be another than was answered. Where all that is
 // given up comes back, or those who wait are served anew, that moves the instants of reservations, both of those that
 // wait then and, as they may have waited for the same tokens, of those that were due before. Only who asks anew knows
-// them, which nobody does when a wait is given up.
+// them, which nobody does when a wait is given up, or the limit changes.
 func (x *exam) moves(d *conformance.Done, at time.Duration) bool {
 	_, asked := x.Detail.(told)
-	known := asked && !suite.Has(verb.Wait)(suite.Job{Schedule: x.Schedule})
+	known := asked && !suite.Has(verb.Wait, verb.SetLimit, verb.SetBurst)(suite.Job{Schedule: x.Schedule})
 	anew := x.traits.OnChange == OnChangeServes ||
 		x.traits.Refund != RefundConservative && x.traits.Refund != RefundNone && !known
 	return x.changed(d.At, at, verb.SetLimit, verb.SetBurst) ||

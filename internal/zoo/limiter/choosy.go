@@ -212,12 +212,10 @@ func (l *choosyBucket) cancel(c *choosyClaim, t time.Time) {
 	}
 	c.gone = true
 	defer func() { c.back = true }()
-	n := c.n
-	if l.traits.Refund == lt.RefundConservative && !late {
-		for _, o := range l.held[slices.Index(l.held, c)+1:] {
-			if !o.gone {
-				n -= o.n
-			}
+	n, behind := c.n, l.held[slices.Index(l.held, c)+1:]
+	for _, o := range behind {
+		if l.traits.Refund == lt.RefundConservative && !late && !o.gone {
+			n -= o.n
 		}
 	}
 	back := tokensOf(max(0, n))
@@ -231,6 +229,13 @@ func (l *choosyBucket) cancel(c *choosyClaim, t time.Time) {
 	l.level = new(big.Rat).Add(l.level, back)
 	l.cap()
 	l.did(back, c)
+	whole, _ := back.Float64()
+	sooner := time.Duration(whole * float64(l.rate.Interval()))
+	for _, o := range behind {
+		if l.traits.Refund == lt.RefundFull && o.act.After(t) { // it moves up
+			o.act = time.Unix(0, max(t.UnixNano(), o.act.Add(-sooner).UnixNano()))
+		}
+	}
 }
 
 func (l *choosyBucket) setLimit(t time.Time, r lt.Rate) {
