@@ -112,6 +112,12 @@ func (f *Funcs) arm(when string, d, passed time.Duration) (all []waiting, ctx co
 		t := f.AfterFunc(d, func() { ran <- time.Time{} })
 		add("a function", func() bool { return received(ran) }, func() { t.Stop() })
 	}
+	if f.Sleep != nil {
+		woke := make(chan time.Time, 1)
+		suite.Start(func() { f.Sleep(d); woke <- time.Time{} })
+		synctestcompat.Wait() // until it sleeps
+		add("a Sleep", func() bool { return received(woke) }, func() { f.Advance(2 * time.Hour) })
+	}
 	if f.WithDeadline != nil {
 		c, cancel := f.WithDeadline(context.Background(), f.Now().Add(d))
 		ctx = c

@@ -188,7 +188,7 @@ func (c *contract) Rules() []suite.Rule[Traits, *exam] {
 			Check: (*exam).counts,
 		},
 		{
-			Rule: core("CK-WALL", "After a step of the wall clock, timers, tickers, functions and timeouts, "+
+			Rule: core("CK-WALL", "After a step of the wall clock, timers, tickers, functions, sleeps and timeouts, "+
 				"old and new, MUST last their durations, children of older contexts too; Until MUST agree "+
 				"with a timer armed for the same instant."),
 			Absent: func(s *suite.Suite, _ *Traits) string {

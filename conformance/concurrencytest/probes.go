@@ -76,6 +76,14 @@ func (f *Funcs) request(ctx context.Context, run func()) error {
 	return err
 }
 
+// tries tries to get one slot, and then calls run and gives it back.
+func (f *Funcs) tries(run func()) {
+	if f.TryAcquire(1) {
+		run()
+		f.Release(1)
+	}
+}
+
 // end releases what the limiter holds.
 func (f *Funcs) end() {
 	if f.Stop != nil {
@@ -214,11 +222,7 @@ func (c *contract) race(p *suite.Probe) (skip string) {
 			})
 		}
 		if p.Accepts(verb.Try) {
-			ops = append(ops, func(int) {
-				if impl.TryAcquire(1) {
-					impl.Release(1)
-				}
-			})
+			ops = append(ops, func(int) { impl.tries(func() {}) })
 		}
 		if p.Accepts(verb.Do) {
 			ops = append(ops, func(int) { _ = impl.Do(context.Background(), func() {}) })

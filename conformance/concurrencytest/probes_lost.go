@@ -107,7 +107,7 @@ func (c *contract) churn(p *suite.Probe) (lost, over *suite.Violation) {
 	hang := p.Play(func(st *suite.Stage) {
 		impl := c.make(st.Plain(), c.traits.many(churnLimit, 10))
 		for round := 0; round < churnRounds && unanswered == nil && tooMany == nil; round++ {
-			unanswered, tooMany = impl.comeAndGo(st, churnLimit, round)
+			unanswered, tooMany = impl.comeAndGo(st, churnLimit, round, round%5/4*(round%4+1))
 		}
 		impl.end()
 		st.Settle()
@@ -118,27 +118,33 @@ func (c *contract) churn(p *suite.Probe) (lost, over *suite.Violation) {
 	return unanswered, tooMany
 }
 
-// churnInOrder lets few goroutines come and go in every order: two, of which one gives up, and three.
+// churnInOrder lets few goroutines come and go in every order: two, of which one gives up, and three; and two of which
+// one or both try.
 func (c *contract) churnInOrder(p *suite.Probe) (lost, over *suite.Violation) {
-	for round := 0; round < 2 && lost == nil && over == nil; round++ {
+	few := []struct{ round, tries int }{{0, 0}, {1, 0}, {0, 1}, {0, 2}}
+	if !p.Accepts(verb.Try) || c.triesOnly {
+		few = few[:2]
+	}
+	for _, f := range few {
 		seen := p.Orders(func(st *suite.Stage) *suite.Violation {
 			impl := c.make(st.Plain(), c.traits.many(1, 10))
-			lost, over = impl.comeAndGo(st, 1, round)
+			lost, over = impl.comeAndGo(st, 1, f.round, f.tries)
 			impl.end()
 			st.Settle()
 			return cmp.Or(lost, over)
 		})
-		if seen == nil {
-			lost, over = nil, nil
-		} else if lost == nil && over == nil { // a deadlock
+		if seen != nil && lost == nil && over == nil { // a deadlock
 			lost = seen
 		}
+		if seen != nil {
+			return lost, over
+		}
 	}
-	return lost, over
+	return nil, nil
 }
 
-// comeAndGo is one round of a churn, with a limit.
-func (f *Funcs) comeAndGo(st *suite.Stage, limit, round int) (lost, over *suite.Violation) {
+// comeAndGo is one round of a churn, with a limit. The first goroutines try, where that is possible.
+func (f *Funcs) comeAndGo(st *suite.Stage, limit, round, tries int) (lost, over *suite.Violation) {
 	goroutines := limit + 1 + round%4
 	forever, stop := context.WithCancel(context.Background())
 	var running, most, ended atomic.Int64
@@ -156,6 +162,10 @@ func (f *Funcs) comeAndGo(st *suite.Stage, limit, round int) (lost, over *suite.
 		}
 		suite.Start(func() {
 			defer ended.Add(1)
+			if g < tries && f.TryAcquire != nil && f.Release != nil {
+				_ = suite.Catch(func() { f.tries(run) })
+				return
+			}
 			for i := range 1 + round/4%2 {
 				ctx, cancel := context.WithCancel(forever)
 				if g%2 == 1 && (i+round)%3 == 0 {

@@ -54,9 +54,7 @@ func (c *contract) Play(st *suite.Stage) {
 		st.Callback(func() {
 			if i := st.Rec.Fire(v); i >= 0 {
 				c.inside(st, &impl, i)
-				if cfg.Busy > 0 {
-					st.Clock().Sleep(cfg.Busy)
-				}
+				st.Work(i)
 				st.Rec.Fired(i)
 			}
 		})

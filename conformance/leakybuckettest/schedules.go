@@ -56,6 +56,10 @@ func (c *contract) Families(s *suite.Suite) []suite.Family {
 	}
 	if s.Accepts(opServes) && s.Bubble {
 		out = append(out, busy(s, size(2))...)
+		if c.spec.Traits.FirstItem != FirstOnGrid { // a tick may wait for the function, just before the next one
+			once := size(2).With("busy", "350ms").With("busyruns", "1")
+			out = append(out, suite.Family{Name: "busy once", Schedules: sequences(once, put, halves, 4)})
+		}
 	}
 	if c.spec.Traits.ClockBack != 0 && s.Time == conformance.Injected {
 		out = append(out, suite.Family{Name: "clock set back", Schedules: setsBack()})

@@ -134,7 +134,7 @@ func (l *lab) batch(jobs []Job, next *atomic.Int64, judge func(Job, *Recording))
 			drives(l, s)
 			if s.late() {
 				spent = true
-			} else if j.Look {
+			} else if j.Look && len(s.Rec.rec.Left) == 0 {
 				s.Rec.rec.Left = s.before.left()
 			}
 			s.hand(judge, j, next)

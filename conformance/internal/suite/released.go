@@ -8,13 +8,14 @@ import (
 )
 
 // lookReleased ends the recording an hour after the last step, which releases everything, and looks at
-// the timers then. Where somebody waits still, the timer may be his, and the recording goes on.
+// the goroutines and timers then. Where somebody waits still, the timer may be his, and the recording goes on.
 func (s *Stage) lookReleased(last time.Duration) {
 	s.To(last + time.Hour)
 	s.Settle()
 	if s.Waits != nil && s.Waits() {
 		return
 	}
+	left := s.before.left()
 	s.Rec.mu.Lock()
 	defer s.Rec.mu.Unlock()
 	rec := &s.Rec.rec
@@ -22,5 +23,5 @@ func (s *Stage) lookReleased(last time.Duration) {
 		slices.ContainsFunc(rec.Fires, func(f conformance.Fire) bool { return f.Ended.Seq == 0 }) {
 		return
 	}
-	rec.Kept, rec.End, s.Rec.closed = s.Armed(), s.Now(), true
+	rec.Left, rec.Kept, rec.End, s.Rec.closed = left, s.Armed(), s.Now(), true
 }

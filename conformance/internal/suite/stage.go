@@ -271,9 +271,7 @@ func (s *Stage) during(i, key int, inside func(conformance.Step)) {
 	if i+1 == max(1, cfg.InsideRun) && cfg.Inside != "" && cfg.Busy == 0 {
 		inside(step)
 	}
-	if cfg.Busy > 0 && (cfg.BusyRuns == 0 || i < cfg.BusyRuns) {
-		s.Clock().Sleep(cfg.Busy)
-	}
+	s.Work(i)
 	if step.At = s.Now(); cfg.Inside != "" && cfg.Busy > 0 && (i == 0 || !step.Op.Counts()) {
 		inside(step) // each does it, so that those do that run at the same time
 	}
@@ -285,6 +283,13 @@ func (s *Stage) during(i, key int, inside func(conformance.Step)) {
 		r.rec.Panicked, r.rec.Called = true, called
 		r.mu.Unlock()
 		panic(PlannedPanic)
+	}
+}
+
+// Work takes the time that callback i takes.
+func (s *Stage) Work(i int) {
+	if cfg := s.Config(); cfg.Busy > 0 && (cfg.BusyRuns == 0 || i < cfg.BusyRuns) {
+		s.Clock().Sleep(cfg.Busy)
 	}
 }
 

@@ -33,6 +33,14 @@ var wallMistakes = []mistake{
 			return withTimeout(p, d)
 		}
 	}},
+	{"who sleeps looks at the wall when he wakes", "CK-WALL", func(f *ct.Funcs) {
+		sleep := f.Sleep
+		f.Sleep = func(d time.Duration) {
+			for end := f.Now().Add(d); d > 0; d = end.Sub(f.Now()) {
+				sleep(d)
+			}
+		}
+	}},
 	{"Until is the opposite of Since", "CK-WALL", func(f *ct.Funcs) {
 		f.Until = func(t time.Time) time.Duration { return -max(f.Since(t), 1-1<<63) }
 	}},

@@ -80,6 +80,7 @@ var mistakes = []struct {
 	{"goroutine left behind", "X-LEAK", 0},
 	{leavesTimer, "X-LEAK", 0},
 	{"checks without the lock", "X-CONC", 0},
+	{"a try checks without the lock", "X-CONC", 0},
 }
 
 // Mutants are mistakes, each with the rule that must catch it. They are explored with short

@@ -326,6 +326,11 @@ func (q *queue) try(weight int) bool {
 		len(q.waiters) > 0 && !q.is(tryOvertakes) {
 		return false
 	}
+	if q.is("a try checks without the lock") {
+		q.mu.Unlock()
+		runtime.Gosched()
+		q.mu.Lock()
+	}
 	q.used += weight
 	return true
 }

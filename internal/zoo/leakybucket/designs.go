@@ -9,8 +9,11 @@ import (
 	lb "github.com/escapement-go/escapement/conformance/leakybuckettest"
 )
 
+// sleepsOn is a mistake of which nothing is left once the interval is over.
+const sleepsOn = "a stop does not wake who sleeps"
+
 // sleeper is a goroutine that takes an item from a channel and sleeps after each.
-func sleeper(source lb.TimeSource) lb.Spec {
+func sleeper(source lb.TimeSource, mutant string) lb.Spec {
 	return lb.Spec{
 		Name: "zoo sleeper",
 		Time: source,
@@ -23,6 +26,10 @@ func sleeper(source lb.TimeSource) lb.Spec {
 						leave(v)
 					case <-done:
 						return
+					}
+					if mutant == sleepsOn {
+						env.Clock.Sleep(cfg.Interval)
+						continue
 					}
 					select {
 					case <-env.Clock.After(cfg.Interval):

@@ -19,6 +19,7 @@ func Mutants() []zoo.Mutant {
 		{"rounds the interval to milliseconds", "LB-EXACT"},
 		{"no interval is longer than an hour", "LB-SPACE"},
 		{"a nanosecond late", "LB-EXACT"},
+		{"what a slow function holds up leaves in a bunch", "LB-SPACE"},
 		{"drains at half the pace", "LB-EXACT"},
 		{"the time that the function takes counts twice", "LB-EXACT"},
 		{"an idle bucket saves up credit", "LB-IDLE"},
@@ -29,6 +30,7 @@ func Mutants() []zoo.Mutant {
 		{"a timer whose item was cancelled lets another leave", "LB-SAMEINSTANT"},
 		{"one more may wait", "LB-BOUND"},
 		{"one less may wait", "LB-BOUND"},
+		{"what the function runs with holds a place", "LB-BOUND"},
 		{"a refused item leaves all the same", "LB-DROP"},
 		{"drops every fourth item", "LB-DROP"},
 		{"an item stays in the queue", "LB-DROP"},
@@ -97,6 +99,8 @@ func Mutants() []zoo.Mutant {
 		zoo.Mutant{Name: closesTimer, Rule: "LB-CLOSE", Spec: closeMutant(closesTimer)},
 		zoo.Mutant{Name: oneMoreCaller, Rule: "LB-BOUND", Spec: gateSpec(lb.Injected, oneMoreCaller)},
 		zoo.Mutant{Name: leavesTimer, Rule: "X-LEAK", Spec: gateSpec(lb.Injected, leavesTimer)},
+		zoo.Mutant{Name: sleepsOn, Rule: "X-LEAK", Spec: sleeper(lb.Injected, sleepsOn)},
+		zoo.Mutant{Name: sleepsOn + ", package time", Rule: "X-LEAK", Spec: sleeper(lb.PackageTime, sleepsOn)},
 		zoo.Mutant{Name: opensAtStop, Rule: "LB-SPACE", Spec: gateSpec(lb.Injected, opensAtStop)})
 	loses := queueSpec("", lb.Injected)
 	made := loses.New
@@ -117,7 +121,7 @@ func Designs() []zoo.Design {
 	var all []zoo.Design
 	for _, source := range []lb.TimeSource{lb.Injected, lb.PackageTime} {
 		for _, spec := range []lb.Spec{
-			queueSpec("", source), sleeper(source), ticker(source), periods(source, false), periods(source, true),
+			queueSpec("", source), sleeper(source, ""), ticker(source), periods(source, false), periods(source, true),
 			turns(source, 0, ""), turns(source, 3, ""), ticks(source), asleep(source),
 			underLock(source), gateSpec(source, ""), oneByOneSpec(source),
 		} {

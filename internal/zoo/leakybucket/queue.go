@@ -102,6 +102,10 @@ func (b *queue) put(v int) bool {
 		limit--
 	case "cancelled items hold their places":
 		limit -= b.ghosts
+	case "what the function runs with holds a place":
+		if b.running {
+			limit--
+		}
 	}
 	if b.is("checks the bound without the lock") && !free {
 		n := len(b.items)
@@ -197,7 +201,10 @@ func (b *queue) expire() {
 	}
 	v := b.items[0]
 	b.items = b.items[1:]
-	b.last, b.waited = b.clock.Now(), true
+	if b.last = b.last.Add(b.cfg.Interval); !b.is("what a slow function holds up leaves in a bunch") {
+		b.last = b.clock.Now()
+	}
+	b.waited = true
 	defer func() { b.waited = false }()
 	if b.closed && b.is("drains at half the pace") {
 		b.last = b.last.Add(b.cfg.Interval)
