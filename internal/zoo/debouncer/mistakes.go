@@ -90,6 +90,7 @@ var trailingMutants = []mistake{
 	{"cancel reports what is running", "DB-CANCELBAR"},
 	{"cancel reports what waits its turn", "DB-CANCELBAR"},
 	{"a new burst is taken for the cancelled one", "DB-QUIET"},
+	{"a timer that meets a cancel takes the next event with it", "DB-LIVE"},
 	{"flush does nothing", "DB-FLUSH"},
 	{leavesDue, "DB-FLUSH"},
 	{"flush while running fires nothing", "DB-FLUSH"},

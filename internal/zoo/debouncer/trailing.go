@@ -181,6 +181,9 @@ func (d *trailing) expire(gen int) {
 	}
 	blind := d.is("no generation check") || d.is("old timers go on") || d.is("cancel only drops the payload") ||
 		d.is("no generation check with a wait of a nanosecond") && d.wait == 1
+	if d.is("a timer that meets a cancel takes the next event with it") && gen != d.gen && d.dropped != 0 {
+		d.pending = false
+	}
 	if (gen != d.gen || !d.pending) && !blind {
 		return
 	}
