@@ -33,7 +33,9 @@ func (e *explorer) keyed(base conformance.Config) []suite.Family {
 	}
 	for _, op := range e.endings(e.acceptsKey) {
 		if e.Time == conformance.Injected { // where the orders of the two can be brought about
-			keys = append(keys, edge.EndedDue(base, wait, wait/8, op), endedAndBack(base, op))
+			keys = append(keys, edge.EndedDue(base, wait, wait/8, op), endedAndBack(base, op), suite.Plan(base,
+				conformance.Step{Op: verb.Call, N: 1, K: 1}, conformance.Step{Op: op, N: 1, At: wait, Racing: true},
+				conformance.Step{Op: verb.Call, N: 2, K: 1, At: wait, Racing: true}))
 		}
 	}
 	keys = append(keys, atOncePending(base, 130), atOncePending(base, 1030))
