@@ -40,6 +40,9 @@ func (e *explorer) keyed(base conformance.Config) []suite.Family {
 	}
 	keys = append(keys, atOncePending(base, 130), atOncePending(base, 1030))
 	keys = append(keys, e.flushedOrSwept(base)...)
+	if e.Accepts(opFlushAll) && e.traits.built() == Trailing { // what waits for other keys is not lost
+		keys = append(keys, edge.FlushedKeys(base.With("panics", "1"), wait)...)
+	}
 	return append(out, suite.Family{Name: suite.Keys, Schedules: append(keys, e.crowds(base)...)})
 }
 

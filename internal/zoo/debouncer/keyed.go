@@ -40,6 +40,7 @@ const (
 	sweepsByAge  = "keys that came a wait ago are swept"
 	sweepsOld    = "keys that came a minute ago are swept"
 	flushRepeats = "a flush fires for each key what is pending of the first"
+	panicForgets = "a panic in a flush forgets what waits for other keys"
 )
 
 // sweep drops what is pending of keys that are not at rest, if that is its mistake.
@@ -65,6 +66,13 @@ func (d *trailing) flushAll(keys map[int]*trailing) {
 	d.mu.Lock()
 	known := maps.Clone(keys)
 	d.mu.Unlock()
+	defer func() {
+		for _, own := range known {
+			if d.is(panicForgets) {
+				own.cancel()
+			}
+		}
+	}()
 	var first *trailing // that had something to fire
 	for _, key := range slices.Sorted(maps.Keys(known)) {
 		own := known[key]

@@ -128,6 +128,7 @@ var trailingMutants = []mistake{
 	{sweepsByAge, "DB-KEY"},
 	{sweepsOld, "DB-KEY"},
 	{flushRepeats, "DB-KEY"},
+	{panicForgets, "DB-KEY"},
 	{"instances share a burst", "X-ISO"},
 	{"waits for the clock to come back", "X-BACK"},
 	{"waits on what was set back", "X-BACK"},
