@@ -66,6 +66,7 @@ func Mutants() []zoo.Mutant {
 		{"two goroutines run the consumer", "BT-BUSY"},
 		{"what is old while the consumer runs is forgotten", "BT-BUSY"},
 		{"hands over one batch, whoever waits", "BT-BUSY"},
+		{"flush is none while a batch waits", "BT-BUSY"},
 		{"the newest batch goes first", "BT-ORDER"},
 		{"a panic leaves it running", "X-PANIC"},
 	} {
