@@ -319,7 +319,8 @@ func longRuns(cfg conformance.Config, few []conformance.Op) []conformance.Schedu
 		}
 		out = append(out, s)
 	}
-	return out
+	rested := append(keepsComing(max(cfg.MaxWait, wait)+wait), conformance.Step{Op: verb.Call, At: 100 * wait})
+	return append(out, suite.NumberedCalls([]conformance.Schedule{suite.Plan(cfg, rested...)})...)
 }
 
 // keepsComing are the events of a burst that goes on until an instant.
