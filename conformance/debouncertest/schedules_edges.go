@@ -183,8 +183,10 @@ func (e *explorer) longBounds(ed Edges) []suite.Family {
 	out := []suite.Family{enumerated(name, cfg, 4, onlyCalls, 1, 2000*time.Hour),
 		enumerated(name, none, 3, onlyCalls, wait-1, wait+1)}
 	if e.Accepts(verb.Stop) {
+		inside := edge.StopsInside(e.Suite, cfg, e.traits.Reentrancy,
+			"call 1 @0 | call 2 @2000h | call 3 @4000h | idle 2000h")
 		out = append(out, suite.Family{Name: name + " leaks", Look: true,
-			Schedules: e.leaks(cfg.Without("wait").With("wait", "100ms"), []time.Duration{1})})
+			Schedules: append(e.leaks(cfg.Without("wait").With("wait", "100ms"), []time.Duration{1}), inside...)})
 	}
 	return out
 }

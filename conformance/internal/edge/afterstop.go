@@ -6,6 +6,7 @@ import (
 
 	"github.com/escapement-go/escapement/conformance"
 	"github.com/escapement-go/escapement/conformance/internal/suite"
+	"github.com/escapement-go/escapement/conformance/internal/trait"
 	"github.com/escapement-go/escapement/internal/verb"
 )
 
@@ -21,10 +22,24 @@ func StopsSoon(s *suite.Suite, all []conformance.Schedule) []conformance.Schedul
 	return suite.Ending(all, verb.Stop, []time.Duration{suite.Wait / 2})
 }
 
-// StoppedSoon reports whether a schedule ends with a stop, long before its wait or interval does.
+// StopsInside are schedules of months in whose first callback a stop comes. Each ends soon after it.
+func StopsInside(
+	s *suite.Suite, cfg conformance.Config, reentrancy trait.Reentrancy, steps ...string,
+) (out []conformance.Schedule) {
+	if s.Time != conformance.Injected || !s.Bubble || !s.Accepts(verb.Stop) || NoReentry(s, reentrancy) != "" {
+		return nil
+	}
+	for _, text := range steps {
+		out = append(out, suite.ParseAll(cfg.With("inside", string(verb.Stop)).String()+" | "+text)...)
+	}
+	return out
+}
+
+// StoppedSoon reports whether a schedule ends with a stop, or behind a callback that stops, long before its wait or
+// interval does.
 func StoppedSoon(s conformance.Schedule) bool {
 	n := len(s.Steps)
-	return n > 0 && s.Steps[n-1].Op == verb.Stop &&
+	return n > 0 && (s.Steps[n-1].Op == verb.Stop || s.Steps[n-1].Op == verb.Idle && s.Config.Inside == verb.Stop) &&
 		max(s.Config.Wait, s.Config.MaxWait, s.Config.Interval) >= Months
 }
 

@@ -8,7 +8,8 @@ import (
 )
 
 // lookReleased ends the recording an hour after the last step, which releases everything, and looks at
-// the timers then. Where somebody waits still, the timer may be his, and the recording goes on.
+// the timers then. Where somebody waits still, the timer may be his, and the recording goes on. So it does where a callback
+// that was to release it has not come.
 func (s *Stage) lookReleased(last time.Duration) {
 	s.To(last + time.Hour)
 	s.Settle()
@@ -18,7 +19,9 @@ func (s *Stage) lookReleased(last time.Duration) {
 	s.Rec.mu.Lock()
 	defer s.Rec.mu.Unlock()
 	rec := &s.Rec.rec
-	if slices.ContainsFunc(rec.Done, func(d conformance.Done) bool { return d.Ended.Seq == 0 }) ||
+	inside := func(d conformance.Done) bool { return d.Inside }
+	if rec.Schedule.Config.Inside != "" && !slices.ContainsFunc(rec.Done, inside) ||
+		slices.ContainsFunc(rec.Done, func(d conformance.Done) bool { return d.Ended.Seq == 0 }) ||
 		slices.ContainsFunc(rec.Fires, func(f conformance.Fire) bool { return f.Ended.Seq == 0 }) {
 		return
 	}

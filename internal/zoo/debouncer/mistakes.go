@@ -116,6 +116,7 @@ var trailingMutants = []mistake{
 	{"the end waits for the callback", "X-REENT"},
 	{"goroutine left behind", "X-LEAK"},
 	{"stop leaves the timer armed", "X-LEAK"},
+	{"arms its timer again behind the callback", "X-LEAK"},
 	{"a timer that comes too late leaves a goroutine", "X-LEAK"},
 	{"a zero payload is no event", "DB-LIVE"},
 	{"drops what is pending at the end", "DB-CLOSE"},

@@ -211,6 +211,9 @@ func (d *trailing) expire(gen int) {
 		d.pending = false
 		d.gen++
 	}
+	if d.is("arms its timer again behind the callback") {
+		d.timer = d.clock.AfterFunc(d.wait, func() { d.expire(gen) })
+	}
 	if d.is("fires again when idle") {
 		d.timer = d.clock.AfterFunc(3*d.wait/2, func() { d.fire(v) })
 	}
