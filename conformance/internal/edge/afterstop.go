@@ -39,7 +39,7 @@ func StopsInside(
 // interval does.
 func StoppedSoon(s conformance.Schedule) bool {
 	n := len(s.Steps)
-	return n > 0 && (s.Steps[n-1].Op == verb.Stop || s.Steps[n-1].Op == verb.Idle && s.Config.Inside == verb.Stop) &&
+	return n > 0 && (s.Steps[n-1].Op == verb.Stop || s.Config.Inside == verb.Stop) &&
 		max(s.Config.Wait, s.Config.MaxWait, s.Config.Interval) >= Months
 }
 

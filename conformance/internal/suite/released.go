@@ -8,8 +8,8 @@ import (
 )
 
 // lookReleased ends the recording an hour after the last step, which releases everything, and looks at
-// the timers then. Where somebody waits still, the timer may be his, and the recording goes on. So it does where a callback
-// that was to release it has not come.
+// the timers then. Where somebody waits still, the timer may be his, and the recording goes on. So it does
+// where a callback was to release it that has not come.
 func (s *Stage) lookReleased(last time.Duration) {
 	s.To(last + time.Hour)
 	s.Settle()
