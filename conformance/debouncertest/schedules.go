@@ -59,7 +59,7 @@ func (c *contract) Families(s *suite.Suite) []suite.Family {
 			out = append(out, enumerated("epoch "+epoch, cfg, 2, onlyCalls, suite.Around(wait)...))
 		}
 	}
-	return out
+	return append(out, edge.StopsInside(s, "wait", c.kinds(), e.traits.Reentrancy)...)
 }
 
 // leaks are the schedules that look for what is left behind, by steps that meet a deadline too.
@@ -73,8 +73,6 @@ func (e *explorer) leaks(cfg conformance.Config, gaps []time.Duration) []conform
 	if cfg.MaxWait == 0 {
 		months := cfg.Without("wait").With("wait", timeline.Duration(edge.Months))
 		out = append(out, e.stopsSoon(months)...)
-		out = append(out, edge.StopsInside(e.Suite, months, e.traits.Reentrancy,
-			"call 1 @0", "call 1 @0 | idle 2500h")...)
 		if cfg.Edges&Leading != 0 && e.slow() == "" { // whose callback runs when the stop comes
 			months = months.With("busy", "250ms")
 			out = append(out, edge.StopsSoon(e.Suite, suite.Enumerate(months, onlyCalls, []time.Duration{1}, 2))...)

@@ -26,12 +26,12 @@ func (c *contract) atEnd(s *suite.Suite, cfg conformance.Config, e Edges) []conf
 		out = append(out, suite.Plan(cfg, conformance.Step{Op: verb.Call},
 			conformance.Step{Op: verb.Call, At: 1}, conformance.Step{Op: op, At: suite.Wait, Racing: true}))
 	}
-	return suite.NumberedCalls(append(out, stopsSoon(s, e, c.spec.Traits.Reentrancy)...))
+	return suite.NumberedCalls(append(out, stopsSoon(s, e)...))
 }
 
 // stopsSoon stop an interval of months soon after it has begun, also one that has begun after a
-// flush, and intervals of two keys; or stop it in its first callback.
-func stopsSoon(s *suite.Suite, e Edges, reentrancy Reentrancy) []conformance.Schedule {
+// flush, and intervals of two keys.
+func stopsSoon(s *suite.Suite, e Edges) []conformance.Schedule {
 	cfg := suite.Configured("interval", timeline.Duration(edge.Months), "edges", e.String())
 	out := numbered(cfg, calls, []time.Duration{1}, 2)
 	if e&Trailing != 0 && s.Accepts(verb.Flush) {
@@ -42,8 +42,7 @@ func stopsSoon(s *suite.Suite, e Edges, reentrancy Reentrancy) []conformance.Sch
 	if s.Accepts(opKeys) {
 		out = append(out, edge.Keyed(numbered(cfg, calls, []time.Duration{1}, 2))...)
 	}
-	inside := edge.StopsInside(s, cfg, reentrancy, "call 1 @0", "call 1 @0 | call 2 @1ns | idle 2500h")
-	return append(edge.StopsSoon(s, suite.NumberedCalls(out)), inside...)
+	return edge.StopsSoon(s, suite.NumberedCalls(out))
 }
 
 // intervalEnds let one or two calls race with the end of an interval that has an event to

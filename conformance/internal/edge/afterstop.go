@@ -7,6 +7,7 @@ import (
 	"github.com/escapement-go/escapement/conformance"
 	"github.com/escapement-go/escapement/conformance/internal/suite"
 	"github.com/escapement-go/escapement/conformance/internal/trait"
+	"github.com/escapement-go/escapement/internal/timeline"
 	"github.com/escapement-go/escapement/internal/verb"
 )
 
@@ -22,17 +23,18 @@ func StopsSoon(s *suite.Suite, all []conformance.Schedule) []conformance.Schedul
 	return suite.Ending(all, verb.Stop, []time.Duration{suite.Wait / 2})
 }
 
-// StopsInside are schedules of months in whose first callback a stop comes. Each ends soon after it.
-func StopsInside(
-	s *suite.Suite, cfg conformance.Config, reentrancy trait.Reentrancy, steps ...string,
-) (out []conformance.Schedule) {
+// StopsInside stop a wait or an interval of months, which key names, in the first callback, and end soon after it.
+func StopsInside(s *suite.Suite, key string, kinds []conformance.Edges, reentrancy trait.Reentrancy) []suite.Family {
 	if s.Time != conformance.Injected || !s.Bubble || !s.Accepts(verb.Stop) || NoReentry(s, reentrancy) != "" {
 		return nil
 	}
-	for _, text := range steps {
-		out = append(out, suite.ParseAll(cfg.With("inside", string(verb.Stop)).String()+" | "+text)...)
+	f := suite.Family{Name: "stop inside, of months", Look: true}
+	for _, e := range kinds {
+		cfg := suite.Configured(key, timeline.Duration(Months), "edges", e.String(), "inside", string(verb.Stop)).String()
+		f.Schedules = append(f.Schedules,
+			suite.ParseAll(cfg+" | call 1 @0", cfg+" | call 1 @0 | call 2 @1ns | idle 2500h")...)
 	}
-	return out
+	return []suite.Family{f}
 }
 
 // StoppedSoon reports whether a schedule ends with a stop, or behind a callback that stops, long before its wait or
