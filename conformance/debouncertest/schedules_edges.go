@@ -184,9 +184,9 @@ func (e *explorer) longBounds(ed Edges) []suite.Family {
 		enumerated(name, none, 3, onlyCalls, wait-1, wait+1)}
 	if e.Accepts(verb.Stop) {
 		leaks := e.leaks(cfg.Without("wait").With("wait", "100ms"), []time.Duration{1})
-		if e.Time == conformance.Injected && edge.NoReentry(e.Suite, e.traits.Reentrancy) == "" { // a stop in the callback of the bound
+		if e.Time == conformance.Injected && edge.NoReentry(e.Suite, e.traits.Reentrancy) == "" {
 			leaks = append(leaks, suite.ParseAll(cfg.With("inside", string(verb.Stop)).String()+
-				" | call 1 @0 | call 2 @2000h | call 3 @4000h | idle 2000h")...)
+				" | call 1 @0 | call 2 @2000h | call 3 @4000h | idle 2000h")...) // when the bound has fired
 		}
 		out = append(out, suite.Family{Name: name + " leaks", Look: true, Schedules: leaks})
 	}
