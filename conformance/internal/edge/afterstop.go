@@ -30,7 +30,7 @@ func StopsInside(s *suite.Suite, key string, kinds []conformance.Edges, reentran
 	}
 	f := suite.Family{Name: "stop inside, of months", Look: true}
 	for _, e := range kinds {
-		cfg := suite.Configured(key, timeline.Duration(Months), "edges", e.String(), "inside", string(verb.Stop)).String()
+		cfg := suite.Configured(key, timeline.Duration(Months), "edges", e.String(), "inside", "stop").String()
 		f.Schedules = append(f.Schedules,
 			suite.ParseAll(cfg+" | call 1 @0", cfg+" | call 1 @0 | call 2 @1ns | idle 2500h")...)
 	}
