@@ -137,7 +137,7 @@ func (c *contract) meanwhile(s *suite.Suite) []conformance.Schedule {
 		return nil
 	}
 	if s.Accepts(verb.Flush) {
-		texts = append(texts, begun+" | flush @20ms")
+		texts = append(texts, begun+" | flush @20ms", begun+" | put 4 @20ms | put 5 @30ms | flush @40ms")
 	}
 	if tr.CloseFlush == CloseFires && s.Accepts(verb.Close) {
 		texts = append(texts, begun+" | close @20ms", begun+" | put 4 @20ms | put 5 @30ms | close @40ms")

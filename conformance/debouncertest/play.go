@@ -243,13 +243,3 @@ func row(left []conformance.Step) int {
 	}
 	return 1
 }
-
-// renewed returns the call of such a pair, nil if the schedule has none.
-func renewed(s conformance.Schedule) *conformance.Step {
-	for i := range s.Steps {
-		if row(s.Steps[i:]) > 1 {
-			return &s.Steps[i+1]
-		}
-	}
-	return nil
-}

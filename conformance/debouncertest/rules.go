@@ -73,8 +73,7 @@ func without(edges ...Edges) func(*suite.Suite, *Traits) string {
 // by the rules made for that, and none in which callbacks take time until it is declared
 // whether they overlap. Of the others, those in which an edge or a bound is
 // configured are judged by the rules of edges and bounds, and the rest by those of the
-// trailing edge. Little is certain of a renewed burst: where a cancel and the call after
-// it meet a deadline, an implementation with a loop may take the two in either order.
+// trailing edge.
 
 // particular reports whether the run is judged only by rules made for it.
 func (x *exam) particular() bool {
@@ -93,18 +92,12 @@ func (x *exam) mayWait() bool {
 }
 
 // ofTrailing selects the runs that the rules of the trailing edge judge.
-func (x *exam) ofTrailing() bool { return x.ofTrailingOrRenewed() && renewed(x.Schedule) == nil }
-
-// ofTrailingOrRenewed is ofTrailing for rules that can judge a renewed burst too.
-func (x *exam) ofTrailingOrRenewed() bool {
+func (x *exam) ofTrailing() bool {
 	return !x.configured() && x.traits.built() == Trailing && !x.particular()
 }
 
 // ofEdges selects the runs that the rules of edges and bounds judge.
-func (x *exam) ofEdges() bool { return x.ofEdgesOrRenewed() && renewed(x.Schedule) == nil }
-
-// ofEdgesOrRenewed is ofEdges for rules that can judge a renewed burst too.
-func (x *exam) ofEdgesOrRenewed() bool { return x.configured() && !x.particular() }
+func (x *exam) ofEdges() bool { return x.configured() && !x.particular() }
 
 // ofAnyEdge selects the runs that either judge.
 func (x *exam) ofAnyEdge() bool { return x.ofTrailing() || x.ofEdges() }

@@ -33,7 +33,7 @@ func edgeRules() []rule {
 				"on the leading edge again, whatever came before."),
 			Absent: leading,
 			Sees:   (*exam).ofEdges,
-			Check:  differs("DB-REARM", (*exam).laterLost, nil),
+			Check:  differs("DB-REARM", (*exam).laterLost, (*exam).laterLost),
 		},
 		{
 			Rule:   extended("DB-LEADONLY", "With the leading edge alone nothing may fire on the trailing edge."),
@@ -198,14 +198,14 @@ func (x *exam) firedAt(v int, at time.Duration) *conformance.Fire {
 }
 
 // Two things are certain although callbacks take time: on the leading edge an event fires
-// at once if within the wait before it no event came and no callback ran, and on the
-// trailing edge the last event fires.
+// at once if within the wait, and the bound, before it no event came and no callback ran; and
+// on the trailing edge the last event fires. The first is certain although the bound's fires are not.
 
 // callsAlone returns the calls with which the schedule begins, if callbacks take time in
 // this run and the two things are certain.
 func (x *exam) callsAlone() []conformance.Step {
 	steps := x.Schedule.Steps
-	if !x.traits.bearsNewest() || x.Schedule.Config.Has("maxwait") {
+	if !x.traits.bearsNewest() {
 		return nil
 	}
 	if i := slices.IndexFunc(steps, func(s conformance.Step) bool { return s.Op != verb.Call }); i >= 0 {
@@ -228,9 +228,9 @@ func (x *exam) laterLost() *suite.Violation {
 	if x.Schedule.Config.Edges&Leading == 0 {
 		return nil
 	}
-	calls := x.callsAlone()
+	calls, silence := x.callsAlone(), suite.Sum(x.Schedule.Config.Wait, x.Schedule.Config.MaxWait)
 	for i, s := range calls {
-		if i > 0 && x.quietSince(calls[i-1].At, s.At) < s.At-x.Schedule.Config.Wait && !x.firedBy(s.N, s.At) {
+		if i > 0 && x.quietSince(calls[i-1].At, s.At) < s.At-silence && !x.firedBy(s.N, s.At) {
 			return x.lost(s.N, s.At, edge.Leading)
 		}
 	}

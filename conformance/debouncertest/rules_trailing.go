@@ -16,7 +16,7 @@ func trailingRules() []rule {
 		{
 			Rule:   core("DB-QUIET", "A trailing fire MUST come no earlier than the wait after the newest event."),
 			Absent: noTrailing,
-			Sees:   (*exam).ofTrailingOrRenewed,
+			Sees:   (*exam).ofTrailing,
 			Check:  (*exam).quiet,
 		},
 		{

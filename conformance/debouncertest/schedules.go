@@ -59,7 +59,7 @@ func (c *contract) Families(s *suite.Suite) []suite.Family {
 			out = append(out, enumerated("epoch "+epoch, cfg, 2, onlyCalls, suite.Around(wait)...))
 		}
 	}
-	return out
+	return append(out, edge.StopsInside(s, "wait", c.kinds(), e.traits.Reentrancy)...)
 }
 
 // leaks are the schedules that look for what is left behind, by steps that meet a deadline too.

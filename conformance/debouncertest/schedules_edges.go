@@ -183,8 +183,12 @@ func (e *explorer) longBounds(ed Edges) []suite.Family {
 	out := []suite.Family{enumerated(name, cfg, 4, onlyCalls, 1, 2000*time.Hour),
 		enumerated(name, none, 3, onlyCalls, wait-1, wait+1)}
 	if e.Accepts(verb.Stop) {
-		out = append(out, suite.Family{Name: name + " leaks", Look: true,
-			Schedules: e.leaks(cfg.Without("wait").With("wait", "100ms"), []time.Duration{1})})
+		leaks := e.leaks(cfg.Without("wait").With("wait", "100ms"), []time.Duration{1})
+		if e.Time == conformance.Injected && edge.NoReentry(e.Suite, e.traits.Reentrancy) == "" {
+			leaks = append(leaks, suite.ParseAll(cfg.With("inside", string(verb.Stop)).String()+
+				" | call 1 @0 | call 2 @2000h | call 3 @4000h | idle 2000h")...) // when the bound has fired
+		}
+		out = append(out, suite.Family{Name: name + " leaks", Look: true, Schedules: leaks})
 	}
 	return out
 }
@@ -319,7 +323,8 @@ func longRuns(cfg conformance.Config, few []conformance.Op) []conformance.Schedu
 		}
 		out = append(out, s)
 	}
-	return out
+	rested := append(keepsComing(max(cfg.MaxWait, wait)+wait), conformance.Step{Op: verb.Call, At: 100 * wait})
+	return append(out, suite.NumberedCalls([]conformance.Schedule{suite.Plan(cfg, rested...)})...)
 }
 
 // keepsComing are the events of a burst that goes on until an instant.

@@ -33,11 +33,16 @@ func (e *explorer) keyed(base conformance.Config) []suite.Family {
 	}
 	for _, op := range e.endings(e.acceptsKey) {
 		if e.Time == conformance.Injected { // where the orders of the two can be brought about
-			keys = append(keys, edge.EndedDue(base, wait, wait/8, op), endedAndBack(base, op))
+			keys = append(keys, edge.EndedDue(base, wait, wait/8, op), endedAndBack(base, op), suite.Plan(base,
+				conformance.Step{Op: verb.Call, N: 1, K: 1}, conformance.Step{Op: op, N: 1, At: wait, Racing: true},
+				conformance.Step{Op: verb.Call, N: 2, K: 1, At: wait, Racing: true}))
 		}
 	}
 	keys = append(keys, atOncePending(base, 130), atOncePending(base, 1030))
 	keys = append(keys, e.flushedOrSwept(base)...)
+	if e.Accepts(opFlushAll) && e.traits.built() == Trailing { // what waits for other keys is not lost
+		keys = append(keys, edge.FlushedKeys(base.With("panics", "1"), wait)...)
+	}
 	return append(out, suite.Family{Name: suite.Keys, Schedules: append(keys, e.crowds(base)...)})
 }
 

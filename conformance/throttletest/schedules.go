@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/escapement-go/escapement/conformance"
+	"github.com/escapement-go/escapement/conformance/internal/edge"
 	"github.com/escapement-go/escapement/conformance/internal/suite"
 	"github.com/escapement-go/escapement/internal/timeline"
 	"github.com/escapement-go/escapement/internal/verb"
@@ -53,7 +54,8 @@ func (c *contract) Families(s *suite.Suite) []suite.Family {
 		out = append(out, c.readers(s, e)...)
 	}
 	out = append(out, c.keyed(s, kinds)...)
-	return append(out, c.setBack(s, kinds, c.Traits())...)
+	out = append(out, c.setBack(s, kinds, c.Traits())...)
+	return append(out, edge.StopsInside(s, "interval", kinds, c.spec.Traits.Reentrancy)...)
 }
 
 // intervals are calls alone, of one kind of edge.

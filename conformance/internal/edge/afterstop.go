@@ -6,6 +6,8 @@ import (
 
 	"github.com/escapement-go/escapement/conformance"
 	"github.com/escapement-go/escapement/conformance/internal/suite"
+	"github.com/escapement-go/escapement/conformance/internal/trait"
+	"github.com/escapement-go/escapement/internal/timeline"
 	"github.com/escapement-go/escapement/internal/verb"
 )
 
@@ -21,10 +23,25 @@ func StopsSoon(s *suite.Suite, all []conformance.Schedule) []conformance.Schedul
 	return suite.Ending(all, verb.Stop, []time.Duration{suite.Wait / 2})
 }
 
-// StoppedSoon reports whether a schedule ends with a stop, long before its wait or interval does.
+// StopsInside stop a wait or an interval of months, which key names, in the first callback, and end soon after it.
+func StopsInside(s *suite.Suite, key string, kinds []conformance.Edges, reentrancy trait.Reentrancy) []suite.Family {
+	if s.Time != conformance.Injected || !s.Bubble || !s.Accepts(verb.Stop) || NoReentry(s, reentrancy) != "" {
+		return nil
+	}
+	f := suite.Family{Name: "stop inside, of months", Look: true}
+	for _, e := range kinds {
+		cfg := suite.Configured(key, timeline.Duration(Months), "edges", e.String(), "inside", "stop").String()
+		f.Schedules = append(f.Schedules,
+			suite.ParseAll(cfg+" | call 1 @0", cfg+" | call 1 @0 | call 2 @1ns | idle 2500h")...)
+	}
+	return []suite.Family{f}
+}
+
+// StoppedSoon reports whether a schedule ends with a stop, or behind a callback that stops, long before its wait or
+// interval does.
 func StoppedSoon(s conformance.Schedule) bool {
 	n := len(s.Steps)
-	return n > 0 && s.Steps[n-1].Op == verb.Stop &&
+	return n > 0 && (s.Steps[n-1].Op == verb.Stop || s.Config.Inside == verb.Stop) &&
 		max(s.Config.Wait, s.Config.MaxWait, s.Config.Interval) >= Months
 }
 

@@ -35,6 +35,7 @@ func Mutants() []zoo.Mutant {
 		{"idle time counts as delay", "BT-REARM"},
 		{"timers are left armed, and take what there is", "BT-STALE"},
 		{"a late timer takes the next batch", "BT-STALE"},
+		{"a late timer takes what came after a flush", "BT-STALE"},
 		{"a late timer hands over nothing", "BT-MEET"},
 		{"a late timer hands its batch over again", "BT-MEET"},
 		{"flush does nothing", "BT-FLUSH"},
@@ -66,6 +67,7 @@ func Mutants() []zoo.Mutant {
 		{"two goroutines run the consumer", "BT-BUSY"},
 		{"what is old while the consumer runs is forgotten", "BT-BUSY"},
 		{"hands over one batch, whoever waits", "BT-BUSY"},
+		{"flush is none while a batch waits", "BT-BUSY"},
 		{"the newest batch goes first", "BT-ORDER"},
 		{"a panic leaves it running", "X-PANIC"},
 	} {

@@ -250,6 +250,10 @@ func (b *timed) flush() {
 		b.mu.Unlock()
 	case b.is("flush leaves the batch open"):
 		b.release(slices.Clone(b.items))
+	case b.is("a late timer takes what came after a flush"):
+		items := b.take()
+		b.number--
+		b.release(items)
 	default:
 		b.release(b.take())
 	}

@@ -76,7 +76,10 @@ func Mutants() []zoo.Mutant {
 		tr.BothSingle, tr.AfterFlush = db.BothOnce, db.FlushEndsBurst
 	})
 	fromFire := plain(func(tr *db.Traits) { tr.MaxWait = db.MaxWaitFromFire })
+	ledOnce := edgesSpec("nothing leads after a fire of the bound", db.Injected)
+	ledOnce.Traits.MaxWait = db.MaxWaitFromFire
 	all = append(all,
+		mutant("nothing leads after a fire of the bound", "DB-REARM", ledOnce),
 		mutant(boundOutlives, "DB-MAXNE", choosySpec(db.Injected, fromFire, ways{mutant: boundOutlives}, flushes)),
 		mutant("a flush that fires leaves the burst open", "DB-FLUSH", choosySpec(db.Injected, ends, ways{}, flushes)),
 		mutant("an event with the payload of the one before is none", "X-RENAME", calling(zoo.Deduped)),

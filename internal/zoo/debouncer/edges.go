@@ -127,6 +127,8 @@ func (d *anyEdge) begins(now time.Time) bool {
 		return false
 	case d.is("leads each time with a wait of a nanosecond") && d.cfg.Wait == 1:
 		return true
+	case d.is("nothing leads after a fire of the bound") && d.everBounded:
+		return false
 	case d.is("an event at the zero time is none") && since.IsZero():
 		return true
 	case d.is("silence is 32 bits of milliseconds") && d.bursts > 0 && now.Sub(since) >= d.cfg.Wait:

@@ -40,6 +40,7 @@ const (
 	sweepsByAge  = "keys that came a wait ago are swept"
 	sweepsOld    = "keys that came a minute ago are swept"
 	flushRepeats = "a flush fires for each key what is pending of the first"
+	panicForgets = "a panic in a flush forgets what waits for other keys"
 )
 
 // sweep drops what is pending of keys that are not at rest, if that is its mistake.
@@ -65,6 +66,13 @@ func (d *trailing) flushAll(keys map[int]*trailing) {
 	d.mu.Lock()
 	known := maps.Clone(keys)
 	d.mu.Unlock()
+	defer func() {
+		for _, own := range known {
+			if d.is(panicForgets) {
+				own.cancel()
+			}
+		}
+	}()
 	var first *trailing // that had something to fire
 	for _, key := range slices.Sorted(maps.Keys(known)) {
 		own := known[key]
@@ -178,6 +186,8 @@ func (t *table) expire(s *slot) {
 	defer t.mu.Unlock()
 	switch {
 	case s.running != 0:
+	case s.pending && s.key != 0 && t.clock.Now().Before(s.due) && t.is(takesNext):
+		s.pending = false
 	case s.pending:
 		t.run(s)
 	case !s.resting || t.is("a timer that comes too late lets go of a key twice") || t.is(letsGoAgain):
@@ -332,6 +342,7 @@ const (
 	boundedHigh  = "a key too many drops what is pending of another, of 1024"
 	onlyDisarms  = "a flush with a key fires what a stop has dropped"
 	letsGoAgain  = "a timer that meets a cancel lets go of a key again"
+	takesNext    = "a timer that meets a cancel takes the next event of a key with it"
 )
 
 // tableMutants are its mistakes, with the rule that must catch each.
@@ -342,6 +353,7 @@ var tableMutants = []mistake{
 	{"a cancelled key rests while its callback runs", "DB-KEY"},
 	{"a timer that comes too late lets go of a key twice", "DB-KEY"},
 	{letsGoAgain, "DB-KEY"},
+	{takesNext, "DB-KEY"},
 	{"a key that is forgotten keeps its place", "DB-KEY"},
 	{"a cancel with a key is one of all keys", "DB-KEY"},
 	{"a cancel with a key leaves the event to a flush", "DB-KEY"},

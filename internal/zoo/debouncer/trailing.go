@@ -181,6 +181,9 @@ func (d *trailing) expire(gen int) {
 	}
 	blind := d.is("no generation check") || d.is("old timers go on") || d.is("cancel only drops the payload") ||
 		d.is("no generation check with a wait of a nanosecond") && d.wait == 1
+	if d.is("a timer that meets a cancel takes the next event with it") && gen != d.gen && d.dropped != 0 {
+		d.pending = false
+	}
 	if (gen != d.gen || !d.pending) && !blind {
 		return
 	}
@@ -207,6 +210,9 @@ func (d *trailing) expire(gen int) {
 	if d.is("clears after the callback") {
 		d.pending = false
 		d.gen++
+	}
+	if d.is("arms its timer again behind the callback") {
+		d.timer = d.clock.AfterFunc(d.wait, func() { d.expire(gen) })
 	}
 	if d.is("fires again when idle") {
 		d.timer = d.clock.AfterFunc(3*d.wait/2, func() { d.fire(v) })

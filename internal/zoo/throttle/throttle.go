@@ -96,6 +96,7 @@ var timedMistakes = []mistake{
 	{"a trailing interval counts from the end of its callback", "TH-ANCHOR"},
 	{"a reset sets the last emission to the zero time", "TH-RESET"},
 	{"stop leaves the timer of the interval armed", "X-LEAK"},
+	{"arms its timer again behind the callback", "X-LEAK"},
 	{"both edges emit at once", "TH-SPACE"},
 }
 

@@ -322,6 +322,11 @@ func (d *timed) arm(in time.Duration) {
 		after := d.letGo()
 		d.emit(v)
 		after()
+		if d.is("arms its timer again behind the callback") {
+			d.mu.Lock()
+			d.arm(d.until.Sub(d.clock.Now()))
+			d.mu.Unlock()
+		}
 		if d.is("a trailing interval counts from the end of its callback") {
 			d.mu.Lock()
 			if d.until = d.clock.Now().Add(d.cfg.Interval); !d.stopped {
