@@ -62,9 +62,9 @@ func (x *exam) stuck() *suite.Violation {
 	return &suite.Violation{
 		Headline: method(step, x.Schedule) + suite.If(timed, " at "+at) +
 			" never returned, or what it waits for never came",
-		Because:  because,
-		At:       x.End,
-		Lanes:    d.lanes(conformance.Step{}, x.want, x.got),
+		Because: because,
+		At:      x.End,
+		Lanes:   d.lanes(conformance.Step{}, x.want, x.got),
 	}
 }
 
