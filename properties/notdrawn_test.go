@@ -23,6 +23,9 @@ var notDrawn = []struct {
 		"BT-STALE a late timer takes the next batch", "BT-MEET", "BT-CLOSE accepts after close",
 		"BT-CLOSE hands over after close", "X-LEAK close leaves the timer armed",
 	}},
+	{"a function that takes time takes it each time", []string{
+		"LB-SPACE what a slow function holds up leaves in a bunch",
+	}},
 	{"clocks stand while an operation runs", []string{"X-READ"}},
 	{"everything comes to rest after each step", []string{"X-EFFECT"}},
 	{"no step does that", []string{"CN-WITHIN", "CN-WINDOW", "GC-FRESH", "TH-CANCEL"}},
