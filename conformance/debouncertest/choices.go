@@ -23,6 +23,7 @@ func (c *contract) Table(s *suite.Suite, tr *Traits) []suite.Choice {
 	return slices.Concat(o.always(), o.ofOperations(), o.ofCallbacks(), o.optional())
 }
 
+// edgesMean says what each value of Edges means, made once.
 var edgesMean = edge.Means("Trailing fires when the wait has passed since the newest event",
 	"Leading fires at once for the first event of a burst", "LeadingAndTrailing does both", "NoEdges fires nothing")
 
@@ -63,7 +64,7 @@ func (o observer) always() []suite.Choice {
 			Name:  "StaleFire", Declared: int(tr.StaleFire),
 			Values: []string{"StaleForbidden", "StaleAllowed"},
 			Means: []string{
-				"a call that has returned supersedes what has not started, but where it was overtaken just before",
+				"a call that has returned supersedes what has not started, unless that was just about to",
 				"an expired timer fires all the same",
 			},
 			Needless: o.noTrailing, Observe: o.staleFire,
@@ -82,7 +83,7 @@ func (o observer) ofOperations() []suite.Choice {
 			Values: []string{"NoBarrier", "CommitBarrier", "FinishBarrier"},
 			Means: []string{
 				"due callbacks may start after Cancel", "if it reports true, nothing runs for what it cancelled",
-				"nothing starts after Cancel, but what was overtaken just before",
+				"nothing starts after Cancel, unless it was just about to",
 			},
 			Needless: o.without(verb.Cancel), Observe: o.cancelBarrier,
 			Set: func(v int) { tr.CancelBarrier = CancelBarrier(v) },

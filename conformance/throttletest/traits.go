@@ -168,6 +168,7 @@ func (c *contract) Table(s *suite.Suite, tr *Traits) []suite.Choice {
 	return append(o.needed(), o.optional()...)
 }
 
+// edgesMean says what each value of Edges means, made once.
 var edgesMean = edge.Means("Trailing emits at the end of the interval that an event begins",
 	"Leading emits at once an event that finds no interval running", "LeadingAndTrailing does both",
 	"NoEdges emits nothing")
