@@ -48,8 +48,8 @@ func ExampleTable() {
 	}
 	fmt.Print(conformance.Table(mine, theirs))
 	// Output:
-	// [A]   mine (limiter, Injected): 1 pass, 1 fail, 0 known failing, 0 skipped; 2 schedules, 3 runs
-	// [B]   theirs (limiter, PackageTime): 0 pass, 0 fail, 1 known failing, 1 skipped; 1 schedule, 1 run; partial: one schedule only
+	// [A]   mine (limiter, Injected): 1 passed, 1 failed, 0 known to fail, 0 skipped; 2 schedules, 3 runs
+	// [B]   theirs (limiter, PackageTime): 0 passed, 0 failed, 1 known to fail, 1 skipped; 1 schedule, 1 run; partial: one schedule only
 	//
 	// rule           [A]    [B]
 	// RL-ENV         pass   known

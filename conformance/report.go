@@ -164,7 +164,7 @@ func (r *Report) Verdict(rule string) (Verdict, bool) {
 
 // String returns the report in one line.
 func (r *Report) String() string {
-	s := fmt.Sprintf("%s (%s, %s): %d pass, %d fail, %d known failing, %d skipped", inLine(r.Name), r.Contract, r.Time,
+	s := fmt.Sprintf("%s (%s, %s): %d passed, %d failed, %d known to fail, %d skipped", inLine(r.Name), r.Contract, r.Time,
 		r.Count(Pass), r.Count(Fail), r.Count(KnownFail), r.Count(Skip))
 	if n := r.Count(Inconclusive); n > 0 {
 		s += fmt.Sprintf(", %d inconclusive", n)
@@ -173,7 +173,7 @@ func (r *Report) String() string {
 		s += fmt.Sprintf(", %d undecided", n)
 	}
 	if n := len(r.Decisions); n > 0 {
-		s += fmt.Sprintf(", %d to decide", n)
+		s += ", " + timeline.Count(n, "decision") + " open"
 	}
 	s += fmt.Sprintf("; %s, %s", timeline.Count(r.Schedules, "schedule"), timeline.Count(r.Runs, "run"))
 	for _, why := range slices.Sorted(maps.Keys(r.LeftOut)) {

@@ -101,7 +101,7 @@ var about = suite.About{Name: "toy", Time: conformance.Injected}
 
 func TestRun_toyContract(t *testing.T) {
 	r := suite.Run(t, about, echoAfter(time.Second))
-	const want = "toy (echo, Injected): 3 pass, 0 fail, 0 known failing, 0 skipped; 3 schedules"
+	const want = "toy (echo, Injected): 3 passed, 0 failed, 0 known to fail, 0 skipped; 3 schedules"
 	if got := r.String(); !strings.HasPrefix(got, want) {
 		t.Errorf("Run: %s", got)
 	}
