@@ -303,7 +303,6 @@ func (x *exam) afterOverRelease(again suite.Rerun) *suite.Violation {
 	return v
 }
 
-// calls finds operations that panicked or did not return.
 // left finds what a run has left behind, without requests that cannot be made to give up.
 func (x *exam) left() *suite.Violation {
 	if x.Refused != "" || slices.ContainsFunc(x.requests, func(q *request) bool { return q.decided.Seq == 0 }) {
