@@ -164,8 +164,8 @@ func (r *Report) Verdict(rule string) (Verdict, bool) {
 
 // String returns the report in one line.
 func (r *Report) String() string {
-	s := fmt.Sprintf("%s (%s, %s): %d passed, %d failed, %d known to fail, %d skipped", inLine(r.Name), r.Contract, r.Time,
-		r.Count(Pass), r.Count(Fail), r.Count(KnownFail), r.Count(Skip))
+	s := fmt.Sprintf("%s (%s, %s): %d passed, %d failed, %d known to fail, %d skipped", inLine(r.Name), r.Contract,
+		r.Time, r.Count(Pass), r.Count(Fail), r.Count(KnownFail), r.Count(Skip))
 	if n := r.Count(Inconclusive); n > 0 {
 		s += fmt.Sprintf(", %d inconclusive", n)
 	}
