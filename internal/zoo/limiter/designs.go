@@ -215,7 +215,7 @@ func waitN(env lt.Env, cfg lt.Config, check lt.DeadlineCheck,
 			switch by, ends := ctx.Deadline(); {
 			case ok:
 				return nil
-			case n > cfg.Burst:
+			case n > cfg.Burst, n < 0: // which would go on asking
 				return errTooMany
 			case ends && check == lt.DeadlineFailFast && retry > by.Sub(env.Clock.Now()):
 				return errTooLate
