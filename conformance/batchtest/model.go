@@ -344,7 +344,7 @@ func (s *state) drain(w *ways) {
 	if s.overdue && len(s.running) == 0 {
 		s.decide(byAge)
 	}
-	if s.busy() || len(s.owed) > 0 {
+	if s.busy() {
 		w.To(s)
 		return
 	}

@@ -245,7 +245,8 @@ func (c *contract) Rules() []suite.Rule[Traits, *exam] {
 				return cmp.Or(c.reset(p), c.beside(p, "a reset", func(s session) { s.Reset() })), ""
 			},
 		},
-		suite.OneClock[Traits, *exam](c.timed, c.answered),
+		suite.OneClock[Traits, *exam](c.timed,
+			suite.AnswersInFull(verb.Allow, (&exam{traits: &c.spec.Traits}).said)),
 		suite.Reads[Traits, *exam](c.timed, suite.Answers(verb.Allow)),
 		suite.Calls[Traits]((*exam).calls),
 		{

@@ -67,18 +67,6 @@ func (x *exam) epoch(again suite.Rerun) *suite.Violation {
 	return nil
 }
 
-// answered are the marks of all that was answered.
-func (c *contract) answered(rec *suite.Recording) (out []suite.Mark) {
-	x := &exam{Recording: rec, traits: &c.spec.Traits}
-	for _, d := range rec.Done {
-		if d.Op == verb.Allow {
-			of := fmt.Sprint(d.Op, " ", d.N)
-			out = append(out, suite.Mark{At: d.At, Text: suite.Granted[d.OK], Of: of, Says: "was " + x.said(d)})
-		}
-	}
-	return out
-}
-
 // said is an answer in words, as far as it is declared.
 func (x *exam) said(d conformance.Done) string {
 	said := suite.Decided(d.OK)

@@ -141,10 +141,15 @@ func FireMarks(rec *Recording) []Mark { return rec.Got().Marks }
 
 // Answers are the marks of the answers to operations of one kind.
 func Answers(op conformance.Op) func(rec *Recording) []Mark {
+	return AnswersInFull(op, func(d conformance.Done) string { return Decided(d.OK) })
+}
+
+// AnswersInFull are those of answers that say more than yes or no.
+func AnswersInFull(op conformance.Op, said func(d conformance.Done) string) func(rec *Recording) []Mark {
 	return func(rec *Recording) (out []Mark) {
 		for _, d := range rec.Done {
 			if d.Op == op {
-				out = append(out, Mark{d.At, Granted[d.OK], fmt.Sprint(d.Op, " ", d.N), "was " + Decided(d.OK)})
+				out = append(out, Mark{d.At, Granted[d.OK], fmt.Sprint(d.Op, " ", d.N), "was " + said(d)})
 			}
 		}
 		return out
