@@ -202,6 +202,12 @@ func (l *choosyBucket) reserve(t time.Time, n int) *choosyClaim {
 	return l.take(t, n)
 }
 
+func (l *choosyBucket) delay(c *choosyClaim, t time.Time) time.Duration {
+	l.mu.Lock() // who is before it may be cancelled meanwhile
+	defer l.mu.Unlock()
+	return max(0, c.act.Sub(t))
+}
+
 func (l *choosyBucket) cancel(c *choosyClaim, t time.Time) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -297,7 +303,7 @@ func choosySpec(source lt.TimeSource, tr lt.Traits, mutant string) lt.Spec {
 				if c == nil {
 					return lt.Reservation{OK: func() bool { return false }}
 				}
-				delay := func(t time.Time) time.Duration { return max(0, c.act.Sub(t)) }
+				delay := func(t time.Time) time.Duration { return l.delay(c, t) }
 				return lt.Reservation{
 					Delay: func() time.Duration { return delay(env.Clock.Now()) }, DelayFrom: delay,
 					Cancel: func() { l.cancel(c, env.Clock.Now()) }, CancelAt: func(t time.Time) { l.cancel(c, t) },
