@@ -51,10 +51,10 @@ func ExampleTable() {
 	// [A]   mine (limiter, Injected): 1 passed, 1 failed, 0 known to fail, 0 skipped; 2 schedules, 3 runs
 	// [B]   theirs (limiter, PackageTime): 0 passed, 0 failed, 1 known to fail, 1 skipped; 1 schedule, 1 run; partial: one schedule only
 	//
-	// rule           [A]    [B]
-	// RL-ENV         pass   known
-	// RL-WORK        FAIL   -
-	// RL-INF         -      skip
+	// rule           [A]        [B]
+	// RL-ENV         pass       known
+	// RL-WORK        FAIL       -
+	// RL-INF         -          skip
 	//
 	// [A] RL-WORK FAIL: allow 1 at 0 was denied, want granted
 	//       rate=1/1s burst=1 | allow 1 @0

@@ -207,7 +207,7 @@ func Table(reports ...*Report) string {
 		}
 	}
 	mark := map[Status]string{
-		Pass: "pass", Fail: "FAIL", KnownFail: "known", Skip: "skip", Undecided: "decide", Inconclusive: "?",
+		Pass: "pass", Fail: "FAIL", KnownFail: "known", Skip: "skip", Undecided: "undecided", Inconclusive: "?",
 	}
 	var b strings.Builder
 	for i, r := range reports {
@@ -215,7 +215,7 @@ func Table(reports ...*Report) string {
 	}
 	fmt.Fprintf(&b, "\n%-15s", "rule")
 	for i := range reports {
-		fmt.Fprintf(&b, "%-7s", label(i))
+		fmt.Fprintf(&b, "%-11s", label(i))
 	}
 	for _, id := range rules {
 		fmt.Fprintf(&b, "\n%-15s", id)
@@ -225,13 +225,13 @@ func Table(reports ...*Report) string {
 			if !ok {
 				cell = "-"
 			}
-			fmt.Fprintf(&b, "%-7s", cell)
+			fmt.Fprintf(&b, "%-11s", cell)
 		}
 	}
 	b.WriteString("\n")
 	for i, r := range reports {
 		for _, d := range r.Decisions {
-			fmt.Fprintf(&b, "\n%s decide %s: %s\n      %s", label(i), d.Trait, d.Headline, d.Schedule)
+			fmt.Fprintf(&b, "\n%s undecided %s: %s\n      %s", label(i), d.Trait, d.Headline, d.Schedule)
 		}
 		for _, v := range r.Verdicts {
 			if v.Status != Pass {

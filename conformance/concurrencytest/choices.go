@@ -49,7 +49,7 @@ func (c *contract) Table(s *suite.Suite, tr *Traits) []suite.Choice {
 			return look()
 		}
 	}
-	backlogsMeans, releasesMeans := slices.Clone(backlogsMean), slices.Clone(releasesMean)
+	backlogsMeans := slices.Clone(backlogsMean)
 	if c.triesOnly {
 		backlogsMeans[BacklogNone-1] = triesMean
 	}
@@ -131,16 +131,12 @@ func (c *contract) Table(s *suite.Suite, tr *Traits) []suite.Choice {
 		},
 		{
 			Order: suite.Ranked(3),
-			Name:  "OverRelease", Declared: int(tr.OverRelease), Values: overReleases, Means: releasesMeans,
+			Name:  "OverRelease", Declared: int(tr.OverRelease), Values: overReleases, Means: releasesMean,
 			Apart:    true,
 			Sure:     true,
 			Needless: func() bool { return !s.Accepts(verb.Release) },
-			Observe: observe(func() int {
-				seen, why := c.observeOverRelease(s)
-				releasesMeans[OverReleaseUndefined-1] += why
-				return int(seen)
-			}),
-			Set: func(v int) { tr.OverRelease = OverRelease(v) },
+			Observe:  observe(func() int { return int(c.observeOverRelease(s)) }),
+			Set:      func(v int) { tr.OverRelease = OverRelease(v) },
 		},
 		{
 			Order: []int{int(HookOnce), int(HookFits)},
@@ -354,11 +350,11 @@ func observeOversize(s *suite.Suite) int {
 }
 
 // observeOverRelease observes what a release does when nothing is held: what it does at first, if the schedules
-// by which that is judged show nothing else. Whatever else it does, which why says, its caller must not do it.
-func (c *contract) observeOverRelease(s *suite.Suite) (seen OverRelease, why string) {
-	seen = firstOverRelease(s)
+// by which that is judged show nothing else. Whatever else it does, its caller must not do it.
+func (c *contract) observeOverRelease(s *suite.Suite) OverRelease {
+	seen := firstOverRelease(s)
 	if seen == 0 || seen == OverReleaseUndefined {
-		return seen, ""
+		return seen
 	}
 	c.traits.OverRelease = seen // until Table sets it back
 	tr := c.traits
@@ -372,15 +368,16 @@ func (c *contract) observeOverRelease(s *suite.Suite) (seen OverRelease, why str
 					return slices.Concat(s.Try(o, inside.OrderSettled, 1), []*suite.Recording{rec})[0]
 				}
 				if seenIn(rec) == nil || x.misreleased() != nil {
-					return OverReleaseUndefined, ""
+					return OverReleaseUndefined
 				}
 				if v := x.afterOverRelease(again); v != nil {
-					return OverReleaseUndefined, fmt.Sprintf("; in %s %s", schedule, v.Headline)
+					s.Tells(schedule, v.Headline)
+					return OverReleaseUndefined
 				}
 			}
 		}
 	}
-	return seen, ""
+	return seen
 }
 
 // firstOverRelease observes what the first release of what nobody holds does.

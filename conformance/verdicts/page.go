@@ -91,7 +91,7 @@ var classes = map[conformance.Status][2]string{
 	conformance.Fail:         {"fail", "fails"},
 	conformance.KnownFail:    {"known", "known to fail"},
 	conformance.Inconclusive: {"open", "inconclusive"},
-	conformance.Undecided:    {"decide", "undecided"},
+	conformance.Undecided:    {"undecided", "undecided"},
 	conformance.Skip:         {"skip", "skipped"},
 }
 

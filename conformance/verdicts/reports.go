@@ -34,7 +34,7 @@ var shown = []shownStatus{
 	{conformance.Pass, "passed", "pass"},
 	{conformance.Fail, "failed", "FAIL"},
 	{conformance.KnownFail, "known to fail", "known"},
-	{conformance.Undecided, "undecided", "decide"},
+	{conformance.Undecided, "undecided", "undecided"},
 	{conformance.Inconclusive, "inconclusive", "?"},
 	{conformance.Skip, "skipped", "skip"},
 }

@@ -91,7 +91,7 @@ type row []string
 // a table below.
 func printTable(w io.Writer, reports []*report, s screen) {
 	rules := columns(reports)
-	head := row{"implementation", "contract", "time", "pass", "fail", "known", "decide", "?", "skip"}
+	head := row{"implementation", "contract", "time", "pass", "fail", "known", "undecided", "?", "skip"}
 	rows := []row{append(head, rules...)}
 	for _, r := range reports {
 		line := row{r.Name, r.Contract, r.Time}

@@ -155,7 +155,7 @@ func (e *engine[T, E]) observes(s conformance.Schedule) bool {
 	text := s.String()
 	same := func(j job) bool { return j.rec.Schedule.String() == text }
 	return slices.ContainsFunc(e.settled, func(s settled) bool {
-		return s.hungOn == text || slices.ContainsFunc(s.tried, same)
+		return s.telling == text || slices.ContainsFunc(s.tried, same)
 	})
 }
 

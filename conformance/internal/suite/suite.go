@@ -27,25 +27,25 @@ type Suite struct {
 	inexact string // why runs cannot be settled exactly; "" if they can
 	over    string // why nothing more is explored; "" if more is
 	// cannotReenter says that a method called from the callback blocked for good.
-	cannotReenter bool
-	explained     bool                        // a rule was found broken that explains what others find
-	first         *Hang                       // the first run, if it made no progress
-	odd           string                      // see Odd
-	patient       bool                        // runs wait for goroutines that end late
-	halts         halts                       // the runs that made no progress
-	givenUp       map[string]string           // why, by family
-	twice         bool                        // each run uses a second instance beside the one that is judged
-	single        bool                        // see Single
-	undeclared    bool                        // see Undeclared
-	optional      bool                        // what is undeclared need not be declared
-	recovers      bool                        // see Recovers
-	hung          int                         // see Hung
-	hungOn        string                      // the schedule of the last of them
-	attempted     func(j Job, rec *Recording) // is told what is tried, where that is to be known
-	explored      int                         // interleavings
-	unexplored    map[string]string           // why there are none, by rule
-	needs         func(s *Suite, st conformance.Step) conformance.Op
-	reached       func(family string, guardsAndOutcomes []string) // is told of each run, where that is to be known
+	cannotReenter    bool
+	explained        bool                        // a rule was found broken that explains what others find
+	first            *Hang                       // the first run, if it made no progress
+	odd              string                      // see Odd
+	patient          bool                        // runs wait for goroutines that end late
+	halts            halts                       // the runs that made no progress
+	givenUp          map[string]string           // why, by family
+	twice            bool                        // each run uses a second instance beside the one that is judged
+	single           bool                        // see Single
+	undeclared       bool                        // see Undeclared
+	optional         bool                        // what is undeclared need not be declared
+	recovers         bool                        // see Recovers
+	hung             int                         // see Hung
+	telling, because string                      // see Tells
+	attempted        func(j Job, rec *Recording) // is told what is tried, where that is to be known
+	explored         int                         // interleavings
+	unexplored       map[string]string           // why there are none, by rule
+	needs            func(s *Suite, st conformance.Step) conformance.Op
+	reached          func(family string, guardsAndOutcomes []string) // is told of each run, where that is to be known
 }
 
 // Accepts reports whether the implementation has an operation.
@@ -139,10 +139,16 @@ func (s *Suite) Try(schedule conformance.Schedule, order inside.Order, n int) []
 		}
 	}); h != nil {
 		s.givenUp["traits"] = "a run hung: " + h.Job.Schedule.String()
-		s.hung, s.hungOn = s.hung+1, h.Job.Schedule.String()
+		s.hung++
+		s.Tells(h.Job.Schedule, "a call never returned")
 	}
 	s.lab.runs = runs
 	return out
+}
+
+// Tells notes which schedule tells the value that is being observed, and what it shows.
+func (s *Suite) Tells(schedule conformance.Schedule, what string) {
+	s.telling, s.because = schedule.String(), ", where "+what
 }
 
 // Hung is how many runs outside the exploration hung.

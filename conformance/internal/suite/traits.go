@@ -177,7 +177,8 @@ type settled struct {
 	assumed int    // the value with which the run goes on; 0 if it is left open
 	seen    int    // the value that was observed; 0 if none was
 	tried   []job  // the runs by which it was observed
-	hungOn  string // a schedule on which one of them did not end
+	telling string // a schedule that tells the value, if the observer says which
+	because string // what that schedule shows
 }
 
 // shown is the run that shows what was observed, and what it shows, as far as that can be said: an operation that
@@ -193,13 +194,10 @@ func (s *settled) shown() (schedule, what string) {
 			}
 		}
 	}
-	switch {
-	case s.hungOn != "":
-		return s.hungOn, ", where a call never returned"
-	case len(s.tried) > 0:
+	if s.telling == "" && len(s.tried) > 0 {
 		return s.tried[0].rec.Schedule.String(), ""
 	}
-	return "", ""
+	return s.telling, s.because
 }
 
 // open reports whether what was observed is to be decided on.
@@ -234,8 +232,9 @@ func (e *engine[T, E]) settle() (all []settled, seen *T) {
 			e.attempted = func(j Job, rec *Recording) {
 				s.tried = append(s.tried, job{Job: j, rec: rec, observed: true})
 			}
-			e.hungOn = ""
-			s.seen, s.hungOn = c.Observe(), e.hungOn
+			e.telling, e.because = "", ""
+			s.seen = c.Observe()
+			s.telling, s.because = e.telling, e.because
 			if !c.named(s.seen) || e.insists[c.Name] == c.strict() && c.strict() != 0 {
 				s.seen = 0
 			}

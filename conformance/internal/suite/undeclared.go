@@ -146,7 +146,8 @@ func (u *undeclared) decide(s *settled, value int, d conformance.Decision) {
 	n := len(u.decisions)
 	field := fmt.Sprintf("%s: decision %d: no value explains what was seen", s.Name, n)
 	if value != 0 {
-		field = fmt.Sprintf("%s: %s, // decision %d: only if your documentation says so", s.Name, d.Value, n)
+		fails := If(s.strict() == 0 && d.Rule != "", "; without it "+d.Rule+" fails") // once all others are declared
+		field = fmt.Sprintf("%s: %s, // decision %d: only if your documentation says so%s", s.Name, d.Value, n, fails)
 	}
 	fmt.Fprintf(&u.fields, "\t\t// %s\n", field)
 	fmt.Fprintf(&u.below, "\nDecision %d. %s", n, d.Text)
@@ -207,8 +208,10 @@ func (e *engine[T, E]) asked(d *decision[T, E]) conformance.Decision {
 		}
 		out.Because, out.Interleaving, out.Picture, out.Replay = v.Because, v.Interleaving, v.Picture, v.Replay
 		fmt.Fprintf(&b, "%s is refuted by %s", strict, v.Text)
-	} else if shown != "" {
+	} else {
 		out.Schedule = shown
+	}
+	if shown != "" && (d.run == nil || d.telling != "") {
 		fmt.Fprintf(&b, "seen in %s%s\n", shown, what)
 	}
 	if c := d.clash; c != nil {
