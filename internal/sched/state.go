@@ -75,11 +75,10 @@ func Meet(object any) {
 	h.add(0, g.hash)
 }
 
-// Begin makes now the instant from which those of steps are counted.
+// Begin makes now the instant from which those of steps are counted. What came before is at 0.
 func (g *G) Begin() {
-	passed := time.Since(g.run.start)
 	for i := range g.run.Steps {
-		g.run.Steps[i].At -= passed
+		g.run.Steps[i].At = 0
 	}
 	g.run.start = time.Now()
 }
