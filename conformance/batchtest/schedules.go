@@ -81,17 +81,14 @@ func (c *contract) rows(s *suite.Suite) []row {
 		{suite.Leaks, in(sized("2", delay)), all, []time.Duration{0, delay / 2}, 3, true},
 		{"items", in(sized("3", delay), sized("2", delay)), all[:1], around, 4, false},
 		{"flushes", in(sized("3", delay)), all[:2], []time.Duration{0, delay / 2, delay}, 4, false},
-		{"closes", in(sized("3", delay)), all, []time.Duration{0, delay / 2, delay}, 3, false},
 		{"behind others", in(sized("2", delay)), all, []time.Duration{0, delay / 2}, 4, false},
-		{"longer", in(sized("3", delay)), all[:1], []time.Duration{0, 3 * delay / 10, 13 * delay / 10}, 6, false},
 		{"size of one", in(sized("1", delay)), all, halves[:2], 3, false},
 		{"no size", in(sized("", delay)), all, halves, 3, false},
 		{"no delay", in(sized("2", 0), sized("", 0), sized("1", 0)), all, []time.Duration{0, delay}, 3, false},
 		{"a nanosecond", in(sized("3", 1)), all[:1], []time.Duration{0, 1, 2}, 3, false},
-		{"odd delay", in(sized("3", 333333333)), all[:1], []time.Duration{0, 333333332, 333333333, 400e6}, 3, false},
 	}
 	if c.spec.Traits.Busy != 0 {
-		out = append(out, c.busyRows()...)
+		out = append(out, c.busy())
 	}
 	if edge.NoReentry(s, c.spec.Traits.Reentrancy) == "" {
 		for _, op := range s.Supported(all[:2]...) {
@@ -100,17 +97,18 @@ func (c *contract) rows(s *suite.Suite) []row {
 		}
 	}
 	if s.Time != conformance.PackageTime {
+		epochs := row{"epochs", nil, all[:2], around[3:5], 3, false}
 		for _, epoch := range suite.Epochs {
-			cfg := sized("3", delay).With("epoch", epoch)
-			out = append(out, row{"epoch " + epoch, in(cfg), all[:2], around[3:5], 3, false})
+			epochs.cfgs = append(epochs.cfgs, sized("3", delay).With("epoch", epoch))
 		}
+		out = append(out, epochs)
 	}
 	return out
 }
 
-// busyRows are schedules in which the consumer takes its time. Where the delay counts from something else than the
+// busy are schedules in which the consumer takes its time. Where the delay counts from something else than the
 // first item, hand-overs that wait for the consumer are judged without one.
-func (c *contract) busyRows() []row {
+func (c *contract) busy() row {
 	ops := []conformance.Op{verb.Put, verb.Flush}
 	if c.spec.Traits.CloseFlush == CloseFires {
 		ops = append(ops, verb.Close)
@@ -119,12 +117,9 @@ func (c *contract) busyRows() []row {
 	if c.spec.Traits.Anchor != AnchorFirstItem {
 		d = 0
 	}
-	var out []row
-	gaps := []time.Duration{time.Millisecond, 20 * time.Millisecond, 110 * time.Millisecond}
+	out := row{"busy", nil, ops, []time.Duration{time.Millisecond, 20 * time.Millisecond, 110 * time.Millisecond}, 3, false}
 	for _, busy := range []string{"30ms", "250ms"} {
-		cfgs := []conformance.Config{sized("2", d).With("busy", busy), sized("1", d).With("busy", busy)}
-		out = append(out, row{"busy " + busy, cfgs, ops, gaps, 3, false},
-			row{"busy for " + busy, cfgs[:1], ops[:1], gaps[1:], 6, false})
+		out.cfgs = append(out.cfgs, sized("2", d).With("busy", busy), sized("1", d).With("busy", busy))
 	}
 	return out
 }

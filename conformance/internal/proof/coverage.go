@@ -42,8 +42,12 @@ func Coverage(t *testing.T, designs []zoo.Design, mutants []zoo.Mutant) {
 	}
 	caught := map[string]bool{}
 	for _, m := range mutants {
-		if !m.Hangs && m.Rule != "X-RACE" {
-			caught[try(t, m, inside.Options{Until: m.Rule}).family] = true
+		o := inside.Options{Until: m.Rule}
+		if m.Hangs {
+			o.FirstLook = soon
+		}
+		if m.Rule != "X-RACE" {
+			caught[try(t, m, o).family] = true
 		}
 	}
 	for _, family := range slices.Sorted(maps.Keys(c)) {

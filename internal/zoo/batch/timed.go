@@ -115,6 +115,8 @@ func (b *timed) full() bool {
 		size = max(1, size-1)
 	case b.is("a size of one is two"):
 		size = max(2, size)
+	case b.is("ten items are enough"):
+		size = min(size, 10)
 	case b.is("never full"):
 		return false
 	}
@@ -136,6 +138,8 @@ func (b *timed) begin() {
 		d--
 	case b.is("rounds the delay to milliseconds"):
 		d = max(time.Millisecond, d.Round(time.Millisecond))
+	case b.is("an item of 1970 has no age") && b.clock.Now().UnixNano() == 0:
+		return
 	case b.is("the delay is armed once only") && b.number > 0:
 		return
 	case b.is("no delay after a full batch") && b.count > b.cfg.Size && b.cfg.Size > 0 && b.number > 0:
