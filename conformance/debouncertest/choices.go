@@ -200,7 +200,7 @@ func (o observer) optional() []suite.Choice {
 			Name:  "ClockBack", Declared: int(t.ClockBack), Values: []string{"BackBounded", "BackStands"},
 			Means: []string{
 				"setting the clock back delays pending events by one wait at most",
-				"nothing fires until the clock is back where it was",
+				"nothing fires until an injected clock that was set back is where it was",
 			},
 			Observe: o.clockBack, Apart: true,
 			Set: func(v int) { t.ClockBack = ClockBack(v) },

@@ -198,8 +198,8 @@ func (x *exam) once() *suite.Violation {
 			if n++; n < 2 {
 				return nil
 			}
-			because := text("the events from call %d to call %d are less than %s apart: one burst",
-				b.first.N, b.last.N, v.wait)
+			because := text("the events of calls %d to %d are less than %s apart: one burst",
+				min(b.first.N, b.last.N), max(b.first.N, b.last.N), v.wait)
 			return x.told(f.Began.At, because,
 				"fired %d times by %s for one burst, want once at %s", n, f.Began.At, b.due)
 		})

@@ -148,7 +148,7 @@ type CancelBarrier int
 const (
 	NoBarrier     CancelBarrier = iota + 1 // a callback that is due may still start
 	CommitBarrier                          // Cancel reports true: nothing will run for what it cancelled
-	FinishBarrier                          // no callback starts after Cancel has returned
+	FinishBarrier                          // no callback starts after Cancel has returned, unless it was just about to
 )
 
 // AfterCancel says whether a debouncer works on after Cancel.

@@ -313,7 +313,7 @@ func racingEnds(s *suite.Suite) []conformance.Schedule {
 // round numbers.
 func longQueues() []conformance.Schedule {
 	var out []conformance.Schedule
-	for _, interval := range []time.Duration{suite.Wait, 333333333, 7, 1} {
+	for _, interval := range []time.Duration{suite.Wait, 333333333, 7812500, 7, 1} {
 		cfg := suite.Configured("interval", timeline.Duration(interval), "backlog", "20")
 		tenth := func(n time.Duration) time.Duration { return interval * n / 10 }
 		gaps := []time.Duration{0, tenth(3), tenth(7), interval, tenth(13), 3*interval + 1}

@@ -250,7 +250,7 @@ func newContract(spec Spec) *contract {
 // Profile names the contract.
 func (c *contract) Profile() suite.Profile {
 	return suite.Profile{Kind: "limiter", Package: "limitertest", Page: page, Answers: verb.Allow,
-		Spares: true, Waiting: true, Refusals: true,
+		Unsettled: true, Waiting: true, Refusals: true,
 		Asleep: "If a wait is meant to hold a lock while it sleeps, declare " +
 			"limitertest.Traits{HoldsLockWhileWaiting: true}: then single calls are judged."}
 }

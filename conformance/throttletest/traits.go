@@ -257,7 +257,7 @@ func (o observer) optional() []suite.Choice {
 			Name:  "ClockBack", Declared: int(tr.ClockBack), Values: []string{"BackBounded", "BackStands"},
 			Means: []string{
 				"setting the clock back delays events by one interval at most",
-				"nothing comes until the clock is back where it was",
+				"nothing comes until an injected clock that was set back is where it was",
 			},
 			Observe: o.clockBack, Set: func(v int) { tr.ClockBack = ClockBack(v) },
 		},

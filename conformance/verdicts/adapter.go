@@ -31,6 +31,7 @@ type adapter struct {
 	traits   map[string]string // what signatures tell
 	whole    string            // the Funcs, where they are no literal
 	kind     string            // of a quota
+	own      string            // the declaration of a clock that it is made with
 	helpers  map[string]bool   // declarations that are needed
 	spare    []setting         // what the constructor was not given
 	looped   bool              // Run is taken
@@ -199,7 +200,7 @@ func (a *adapter) bound() {
 	if a.c.pkg == "limitertest" && a.maker != nil && !strings.Contains(text, "cfg.Burst") {
 		single := a.decision() == nil && !a.several || strings.Contains(text, "cfg.Rate.Interval()")
 		most := map[bool]string{true: "1", false: "cfg.Rate.Events"}[single]
-		a.assume("its burst is %s, as it gets none: New refuses any other", most)
+		a.assume("its burst is %s, as the constructor gets none: the test's New refuses any other", most)
 		a.refuse(noBurst[len("if "):]+most, "that is taken to be its burst, as it gets none")
 	}
 	if a.c.pkg == "concurrencytest" && strings.Contains(text, "cfg.Backlog") &&
@@ -223,8 +224,8 @@ func (a *adapter) bound() {
 	for _, zero := range zeros {
 		if zero.check.MatchString(text) {
 			a.declare(zero.trait, zero.value)
-			a.ask("the test's New refuses " + zero.what + " itself: if the constructor accepts it, " +
-				"delete that check, and the line " + zero.trait + " below")
+			a.ask("does the constructor accept " + zero.what + "? If so, delete the check in New that refuses it, " +
+				"and the trait " + zero.trait)
 		}
 	}
 }

@@ -31,7 +31,11 @@ func (a *adapter) arguments(sig *types.Signature) (list string, given bool) {
 		}
 		if expr == "" { // what it writes compiles all the same
 			given, expr = false, "*new("+types.TypeString(v.Type(), a.qualifier)+")"
-			a.lack("say which %s it is made with", strings.TrimSpace(types.TypeString(v.Type(), a.short)+" "+v.Name()))
+			what := types.TypeString(v.Type(), a.short)
+			if v.Name() != "" {
+				what = v.Name() + " (" + what + ")"
+			}
+			a.lack("say which %s it is made with", what)
 		}
 		out = append(out, expr)
 	}

@@ -282,6 +282,63 @@ func (a *adapter) handle(field, name string, results *types.Tuple) string {
 	return fmt.Sprintf("func(%s) clockwork.%s {\n%s\nreturn %s\n}", params, role, call, literal)
 }
 
+// ownClock is the clock of the suite as an interface whose timers are interfaces of its own, too; "" if a method of it
+// is none of a clock's.
+func (a *adapter) ownClock(t types.Type, i *types.Interface) string {
+	clock := types.TypeString(t, a.qualifier)
+	text := "\n// ownClock is the clock of the suite as " + clock + ".\ntype ownClock struct{ clockwork.Clock }\n\n"
+	for m := range i.Methods() {
+		sig, whole := m.Type().(*types.Signature), clockMethods[m.Name()]
+		params, result, known := strings.Cut(whole, " -> ")
+		role := strings.TrimPrefix(result, clockwork+".")
+		switch {
+		case !known:
+			return ""
+		case plain(sig) == whole:
+			continue
+		case role == result || !strings.HasPrefix(plain(sig), params+" -> ") || !isTimer(sig, role):
+			return ""
+		}
+		takes, gives := "d time.Duration", "d"
+		if m.Name() == "AfterFunc" {
+			takes, gives = takes+", f func()", gives+", f"
+		}
+		timer := sig.Results().At(0).Type()
+		made := "c.Clock." + m.Name() + "(" + gives + ")"
+		if hasMethod(timer.Underlying().(*types.Interface), "C") {
+			made, a.helpers["own"+role] = "own"+role+"{"+made+"}", true
+		}
+		text += "func (c ownClock) " + m.Name() + "(" + takes + ") " + types.TypeString(timer, a.qualifier) +
+			" { return " + made + " }\n"
+	}
+	a.use("time", "time")
+	a.use(clockwork, "clockwork")
+	a.time, a.own = "Injected", text
+	return "ownClock{env.Clock}"
+}
+
+// isTimer reports whether a method returns an interface which a timer or a ticker has, once its Chan is called C.
+func isTimer(sig *types.Signature, role string) bool {
+	if sig.Results().Len() != 1 {
+		return false
+	}
+	i, ok := sig.Results().At(0).Type().Underlying().(*types.Interface)
+	if !ok {
+		return false
+	}
+	answer := map[string]string{"Timer": "bool"}[role]
+	methods := map[string]string{
+		"Stop": " -> " + answer, "Reset": "time.Duration -> " + answer,
+		"Chan": " -> <-chan time.Time", "C": " -> <-chan time.Time",
+	}
+	for m := range i.Methods() {
+		if want, known := methods[m.Name()]; !known || want != plain(m.Type().(*types.Signature)) {
+			return false
+		}
+	}
+	return true
+}
+
 // helpers are declarations that adapters need, by name.
 var helpers = []struct{ name, text string }{
 	{"handle", `
@@ -302,5 +359,15 @@ type ticker struct{ handle }
 
 func (t ticker) Stop()                 { t.stop() }
 func (t ticker) Reset(d time.Duration) { t.reset(d) }
+`},
+	{"ownTimer", `
+type ownTimer struct{ clockwork.Timer }
+
+func (t ownTimer) C() <-chan time.Time { return t.Chan() }
+`},
+	{"ownTicker", `
+type ownTicker struct{ clockwork.Ticker }
+
+func (t ownTicker) C() <-chan time.Time { return t.Chan() }
 `},
 }

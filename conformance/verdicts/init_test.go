@@ -111,9 +111,15 @@ func TestInit_subjects(t *testing.T) {
 		}},
 		{"RateLimit", []string{"concurrencytest.Run(", "if x.GetToken(ctx.Done()) {", "x.PutToken()"}},
 		{"TakeBucket", []string{
-			"limitertest.Run(", "say which time.Duration freq it is made with", "{ x.Wait(int64(n)) }",
+			"limitertest.Run(", "say which freq (time.Duration) it is made with", "{ x.Wait(int64(n)) }",
 			"// set AllowN if x.Take takes",
 			"x.Take(int64(1)) == 1", "used: WaitN(",
+		}},
+		{"WatchedDebouncer", []string{
+			"debouncertest.Run(", "Time: debouncertest.Injected", "NewWatchedDebouncer(ownClock{env.Clock}, cfg.Wait,",
+			"AfterFunc(d time.Duration, f func()) subjects.Alarm { return c.Clock.AfterFunc(d, f) }",
+			"NewTimer(d time.Duration) subjects.Bell { return ownTimer{c.Clock.NewTimer(d)} }",
+			"func (t ownTimer) C() <-chan time.Time { return t.Chan() }",
 		}},
 		{"Manager", []string{"concurrencytest.Run(", "Lock: func(_ int) { x.Wait() }", "x.Done()"}},
 		{"concurrencytest Executor", []string{
@@ -159,7 +165,7 @@ func TestInit_subjects(t *testing.T) {
 			"limitertest.Run(", "limitertest.PackageTime", "subjects.NewStoreWithConfig(subjects.StoreConfig{" +
 				"Rate: cfg.Rate.PerSecond(), Burst: cfg.Burst})", "AllowKey:",
 			"r, _ := x.Allow(strconv.Itoa(key)) return r", `Allow: func() bool { r, _ := x.Allow("1"); return r }`,
-			"// the test's New refuses a rate of 0 itself", "ZeroRate: limitertest.ZeroRateRefused",
+			"// does the constructor accept a rate of 0? If so, delete the check in New", "ZeroRate: limitertest.ZeroRateRefused",
 		}},
 		{"SaverBucket", []string{
 			"limitertest.Run(", "limitertest.Injected", "if cfg.Rate.Events == 0 { panic(",
@@ -353,7 +359,7 @@ func TestInit_subjects(t *testing.T) {
 		{"TenantBucket", []string{"NewTenantBucket(cfg.Rate.PerSecond(), cfg.Burst, 100_000*time.Hour)"}},
 		{"Visitors", []string{"VisitorsOptions{Rate: cfg.Window, Limit: uint(cfg.Limit)}"}},
 		{"Ambiguous", []string{`t.Skip("not complete: say which of a and b is cfg.Limit: here they go by place")`}},
-		{"SetBucket", []string{`t.Skip("not complete: say which *subjects.RateSet rates it is made with`}},
+		{"SetBucket", []string{`t.Skip("not complete: say which rates (*subjects.RateSet) it is made with`}},
 		{"limitertest Blocker", []string{
 			"if cfg.Rate.Per != time.Second {", "(int64(cfg.Rate.Events), new(subjects.HitCounter), stop)",
 			"if cfg.Burst != cfg.Rate.Events {", "Stop: func() { close(stop) }", "Wait: x.Register,",
@@ -429,7 +435,7 @@ func TestInit_assumed(t *testing.T) {
 	for name, want := range map[string][]string{
 		"NewRankLimiter":  {"priorities may be 1", "its subjects.Rank may be 0"},
 		"NewTenantBucket": {"recheckPeriod may be 100_000*time.Hour"},
-		"NewThrottled":    {"its burst is 1, as it gets none: New refuses any other"},
+		"NewThrottled":    {"its burst is 1, as the constructor gets none: the test's New refuses any other"},
 		"NewSweptBucket":  {"sweepEvery may be 0"},
 		"NewNameless":     {"its text without a name is a key: if it is ignored, use no field for keys"},
 	} {

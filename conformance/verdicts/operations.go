@@ -127,7 +127,7 @@ var known = []*contract{
 		remarks: map[string]string{"Stop": " // if calls work again afterwards, this is Cancel"},
 		operations: []operation{
 			{"CallKey", []kind{key, payload}, none, events},
-			{"CancelKey", []kind{key}, none, []string{"Cancel", "CancelKey"}},
+			{"CancelKey", []kind{key}, none, []string{"Cancel", "CancelKey", "Discard"}},
 			{"FlushKey", []kind{key}, none, []string{"Flush", "FlushKey"}},
 			{"Call", []kind{payload}, none, events},
 			{"CancelReports", nil, boolean, []string{"Cancel", "Discard"}},

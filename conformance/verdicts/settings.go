@@ -205,8 +205,13 @@ func (a *adapter) clock(name string, t types.Type) string {
 		elem, ref = p.Elem(), "&clock"
 	}
 	i, ok := elem.Underlying().(*types.Interface)
-	if !ok || !hasMethod(i, "Now") || !fitsClock(i) {
+	switch {
+	case !ok || !hasMethod(i, "Now"):
 		return ""
+	case !fitsClock(i) && ref != "":
+		return ""
+	case !fitsClock(i):
+		return a.ownClock(t, i)
 	}
 	a.time = "Injected"
 	if ref == "" {

@@ -109,6 +109,7 @@ func (a *adapter) body() []byte {
 		fmt.Fprintf(&b, "%sTraits: %s.Traits{%s},\n})\n}\n",
 			a.questions()+someTraits, a.c.pkg, strings.Join(told, ", "))
 	}
+	b.WriteString(a.own)
 	for _, h := range helpers {
 		if a.helpers[h.name] {
 			b.WriteString(h.text)

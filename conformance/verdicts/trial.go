@@ -164,7 +164,7 @@ func (t *trial) tests() (names []string, err error) {
 	case len(names) > 0 && t.o.writeTraits:
 		return names, nil
 	case len(names) > 0:
-		return nil, fmt.Errorf("%s exists and tests %s: -write-traits inserts its traits, -o %s writes another file",
+		return nil, fmt.Errorf("%s exists and tests %s: -write-traits inserts its traits; delete it to have it written anew, or -o %s writes another file",
 			t.file, t.all[0].name, t.another())
 	}
 	return nil, fmt.Errorf("%s exists and tests %s, not %s: use -o %s",
@@ -297,7 +297,7 @@ func (t *trial) tell(out io.Writer) {
 		if others == most {
 			break
 		}
-		say := "say -contract " + a.c.pkg
+		say := "delete " + filepath.Base(t.file) + " and say -contract " + a.c.pkg
 		if a.kind != "" && a.c == t.all[t.taken].c {
 			say = "set Kind: quotatest." + a.kind
 		}
@@ -327,5 +327,6 @@ func (t *trial) command() string {
 	if !filepath.IsAbs(folder) && folder != "." {
 		folder = "./" + folder
 	}
-	return fmt.Sprintf("go tool verdicts -run '^%s$' %s", t.all[t.taken].test(), folder)
+	page := map[bool]string{true: "-html " + t.o.html + " "}[t.o.html != "" && t.said == nil]
+	return fmt.Sprintf("go tool verdicts %s-run '^%s$' %s", page, t.all[t.taken].test(), folder)
 }

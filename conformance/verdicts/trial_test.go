@@ -234,7 +234,7 @@ func TestInit_notComplete(t *testing.T) {
 		t.Fatalf("init ends with %d: %s", code, &failed)
 	}
 	for _, want := range []string{
-		"not complete: say which chan int", "not complete: set its Delay", "It was not run: complete New",
+		"not complete: say which room (chan int)", "not complete: set its Delay", "It was not run: complete New",
 	} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("there is no %q in\n%s", want, &out)

@@ -29,7 +29,7 @@ func (o Order) String() string {
 		"the racing step went before the timers of its instant",
 		"the timer had fired and its function was held until the racing step had returned",
 		"the timer and its function went before the racing step",
-		"the order of timer and racing step was chance",
+		"whether the timer or the racing step went first was chance",
 		"the receiver of the timer had its value and was held until the racing step had returned",
 	}[o]
 }

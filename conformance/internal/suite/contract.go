@@ -51,9 +51,8 @@ type Profile struct {
 	Page string
 	// Answers is the operation that is answered at once, with yes or no.
 	Answers conformance.Op
-	// Spares says that an implementation without some of the operations can still pass as
-	// a whole: rules about operations that it lacks are not counted.
-	Spares bool
+	// Unsettled says that an implementation is judged even where its runs cannot be settled.
+	Unsettled bool
 	// Waiting says that operations may wait for their turn, by a lock too, so that only
 	// those that must not wait, which run under [Promptly], prove that a lock is lost.
 	Waiting bool

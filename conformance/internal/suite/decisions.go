@@ -184,6 +184,11 @@ func (e *engine[T, E]) insistOn() (some bool) {
 		if e.breaksOf(runs, e.with("", 0)) < e.breaksOf(runs, e.with(d.Name, d.strict())) {
 			e.insists[d.Name] = d.seen
 		}
+		if d.clash != nil && !e.tries(d.clash.found.Run.Schedule) { // it waits for what else was seen
+			for _, other := range e.decisions {
+				e.insists[other.Name] = cmp.Or(e.insists[other.Name], other.seen)
+			}
+		}
 	}
 	for i := range e.settled {
 		if s := &e.settled[i]; s.missing() && s.seen == 0 && s.assumed == 0 {

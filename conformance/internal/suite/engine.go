@@ -300,7 +300,7 @@ func (e *engine[T, E]) evaluate() *conformance.Report {
 	e.adopt()
 	e.lab.last.does("", "")
 	e.checkKnown()
-	if e.inexact != "" && !e.Bubble && e.Time != conformance.Explicit && !e.profile.Spares {
+	if e.inexact != "" && !e.Bubble && e.Time != conformance.Explicit && !e.profile.Unsettled {
 		return e.nothing(e.inexact)
 	}
 	if e.first != nil {

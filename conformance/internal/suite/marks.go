@@ -28,6 +28,9 @@ func stepMark(s conformance.Step) string {
 	case strings.HasPrefix(kinds, "d"):
 		mark = timeline.Duration(s.D)
 	}
+	if strings.HasPrefix(mark, "-") { // which would be lost among the dashes of the line
+		mark = "(" + mark + ")"
+	}
 	var more []string
 	if strings.Contains(kinds, "K") && s.K != 0 {
 		more = append(more, fmt.Sprintf("%s %d", s.Op.Second(), s.K))

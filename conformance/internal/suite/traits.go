@@ -383,7 +383,7 @@ func skip[T, E any](s *Suite, r *Rule[T, E], t *T, choices []Choice) skipped {
 	}
 	for _, op := range r.Ops {
 		if !s.Accepts(op) {
-			return skipped{lacking + string(op), s.profile.Spares}
+			return skipped{lacking + string(op), true}
 		}
 	}
 	for _, name := range r.Declared {

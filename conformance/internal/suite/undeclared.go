@@ -153,14 +153,6 @@ func (u *undeclared) decide(s *settled, value int, d conformance.Decision) {
 	fmt.Fprintf(&u.below, "\nDecision %d. %s", n, d.Text)
 }
 
-// leftOut says what becomes of a choice that need not be declared, and of which no value explains what was seen.
-func (e *engine[T, E]) leftOut(d *decision[T, E]) string {
-	if !d.optional() || d.value != 0 || len(d.frees) == 0 {
-		return ""
-	}
-	return fmt.Sprintf("If it stays undeclared, they are not judged: %s\n", strings.Join(d.frees, ", "))
-}
-
 // decisionOn is the decision about a choice, nil if none is asked for.
 func (e *engine[T, E]) decisionOn(s *settled) *decision[T, E] {
 	for _, d := range e.decisions {
@@ -219,7 +211,7 @@ func (e *engine[T, E]) asked(d *decision[T, E]) conformance.Decision {
 			d.literal(d.seen, pkg), c.found.Run.Schedule, c.found.Headline)
 		b.WriteString(out.Unexplained + "\n")
 		if d.value != 0 {
-			fmt.Fprintf(&b, "%s is broken all the same: fix that first.\n", c.rule.ID)
+			fmt.Fprintf(&b, "%s fails, too: one mistake may be behind both.\n", c.rule.ID)
 		}
 	}
 	if d.run != nil && d.number() && len(d.tried) > 0 {
@@ -229,7 +221,6 @@ func (e *engine[T, E]) asked(d *decision[T, E]) conformance.Decision {
 		rules := strings.Join(d.frees, ", ")
 		fmt.Fprintf(&b, "%s: %s\n", cmp.Or(If(d.value != 0, "It turns off"), "Not judged until it is declared"), rules)
 	}
-	b.WriteString(e.leftOut(d))
 	out.Text = b.String()
 	return out
 }

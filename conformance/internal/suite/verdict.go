@@ -299,11 +299,14 @@ func (e *engine[T, E]) markPartial(r *conformance.Report, absent map[string]bool
 		return
 	}
 	core, ran := 0, 0
+	var without []string
 	for _, v := range r.Verdicts[2:] {
 		if v.Level == conformance.Core && !absent[v.Rule] {
 			core++
 			if v.Status != conformance.Skip && v.Status != conformance.Undecided {
 				ran++
+			} else {
+				without = append(without, v.Rule)
 			}
 		}
 	}
@@ -315,7 +318,7 @@ func (e *engine[T, E]) markPartial(r *conformance.Report, absent map[string]bool
 	case e.inexact != "":
 		r.Partial = e.inexact
 	case ran*10 < core*6:
-		r.Partial = fmt.Sprintf("%d of %d core rules ran", ran, core)
+		r.Partial = fmt.Sprintf("%d of %d core rules ran, without %s", ran, core, strings.Join(without, ", "))
 	case e.shallow && testing.Short():
 		r.Partial = "with -short the longest schedules are left out"
 	}

@@ -156,3 +156,30 @@ func (d *PerKey) Debounce(key, v int)  {}
 func (d *PerKey) Cancel(key int) bool  { return true }
 func (d *PerKey) Flush(key int)        {}
 func (d *PerKey) Pending(key int) bool { return true }
+
+// OwnWatch is a clock with timers of its own.
+type OwnWatch interface {
+	Now() time.Time
+	AfterFunc(d time.Duration, f func()) Alarm
+	NewTimer(d time.Duration) Bell
+}
+
+// Alarm can be stopped.
+type Alarm interface{ Stop() bool }
+
+// Bell sends the time.
+type Bell interface {
+	C() <-chan time.Time
+	Stop() bool
+}
+
+// WatchedDebouncer debounces by such a clock.
+type WatchedDebouncer struct{}
+
+// NewWatchedDebouncer wants it.
+func NewWatchedDebouncer(watch OwnWatch, wait time.Duration, fire func(int)) *WatchedDebouncer {
+	return &WatchedDebouncer{}
+}
+
+func (*WatchedDebouncer) Call(v int) {}
+func (*WatchedDebouncer) Discard()   {}
