@@ -149,7 +149,7 @@ func (f *families) withoutBacklog() {
 		return
 	}
 	p := plan{depth: 5}
-	f.add("no backlog", 2, 0, "1h", p)
+	f.add("no backlog", 1, 0, "1h", p)
 	p.depth = 4
 	if f.s.Accepts(verb.Resize) {
 		p.resize = []int{1, 3}
@@ -165,7 +165,6 @@ func (f *families) withoutBacklog() {
 // timeouts are requests around the instants at which waits end.
 func (f *families) timeouts() {
 	around := []time.Duration{0, suite.Wait / 2, suite.Wait - 1, suite.Wait}
-	f.add("timeout", 1, 1, "100ms", plan{gaps: around, depth: 4, cancel: f.contexts})
 	f.out = append(f.out, suite.Family{Name: "timeout that is not round", Schedules: f.with(1, 1, "333.333333ms",
 		onesTurn+" | idle 1s", onesTurn+" | release 1 @333.333332ms")},
 		suite.Family{Name: "timeout of a nanosecond", Schedules: f.with(1, 1, "1ns", onesTurn+" | idle 1s")})
@@ -177,9 +176,12 @@ func (f *families) timeouts() {
 	if f.s.Time != conformance.Injected {
 		return
 	}
+	epochs := suite.Family{Name: "epochs"}
 	for _, epoch := range suite.Epochs {
-		f.add("epoch "+epoch, 1, 1, "100ms", plan{epoch: epoch, gaps: around, depth: 3})
+		epochs.Schedules = append(epochs.Schedules,
+			f.planned(1, 1, "100ms", plan{epoch: epoch, gaps: around, depth: 3})...)
 	}
+	f.out = append(f.out, epochs)
 }
 
 // weights are requests for several slots.
@@ -277,7 +279,6 @@ func (f *families) handlers() {
 	if !f.s.Accepts(opTwoWays) {
 		return
 	}
-	f.add("handlers without a backlog", 1, 0, "1h", plan{enter: verb.Do, depth: 3})
 	if f.contexts {
 		f.add("handlers and contexts", 1, 2, "1h", plan{enter: verb.Do, depth: 4,
 			cancel: true, early: true, running: true})

@@ -54,8 +54,12 @@ func (t *trial) run(stderr io.Writer) error {
 		t.said, t.judged = append(t.said, "it breaks "+inOne(broken)+
 			map[bool]string{true: " and leaves a decision open"}[open > 0]), true
 		own := slices.DeleteFunc(broken, ofAny.MatchString)
-		if len(own)+open < fewest {
-			fewest, t.taken, best = len(own)+open, i, j
+		wrong := len(own) + open
+		if slices.Contains(own, "TH-NOTDEB") { // who breaks this debounces, well or badly
+			wrong += unlikely
+		}
+		if wrong < fewest {
+			fewest, t.taken, best = wrong, i, j
 		}
 		t.guessed = len(own) > 0 && t.guessed
 		if fewest == 0 {
@@ -67,6 +71,9 @@ func (t *trial) run(stderr io.Writer) error {
 	}
 	return t.finish(best, "^"+t.all[t.taken].test()+"$", stderr)
 }
+
+// unlikely is more than the rules that any contract has.
+const unlikely = 1000
 
 // ofAny are rules of any contract, which do not tell which it is.
 var ofAny = regexp.MustCompile(`^(X-|TRAITS$)`)
