@@ -2,7 +2,6 @@ package batchtest
 
 import (
 	"fmt"
-	"slices"
 
 	"github.com/escapement-go/escapement/conformance"
 	"github.com/escapement-go/escapement/conformance/internal/edge"
@@ -193,9 +192,8 @@ func (x *exam) calls() *suite.Violation {
 			x.Schedule.Config, x.Refused)}
 	}
 	reentered := edge.Reentered(x.Recording) != nil
-	closed := slices.IndexFunc(x.Done, func(d conformance.Done) bool { return d.Op == verb.Close })
-	for i, d := range x.Done {
-		late := d.Op == verb.Put && closed >= 0 && i > closed
+	for _, d := range x.Done {
+		late := edge.ClosedFirst(x.Recording, &d)
 		switch {
 		case d.Panic != "" && d.Panic != suite.PlannedPanic && !late:
 			return x.broken(d.Began.At, "", fmt.Sprintf("%s panicked: %s", d.Step, d.Panic))

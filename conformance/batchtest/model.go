@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/escapement-go/escapement/conformance"
+	"github.com/escapement-go/escapement/conformance/internal/edge"
 	"github.com/escapement-go/escapement/conformance/internal/model"
 	"github.com/escapement-go/escapement/conformance/internal/suite"
 	"github.com/escapement-go/escapement/internal/verb"
@@ -206,7 +207,7 @@ func (s *state) behind(i int, others []int) bool {
 // accepts judges whether an item is taken, and goes on if it is not.
 func (s *state) accepts(op *conformance.Done, w *ways) bool {
 	refused := op.Ended.Seq != 0 && !op.OK && op.Panic != suite.PlannedPanic
-	if refused && op.Panic != "" && !s.closed {
+	if refused && op.Panic != "" && !edge.ClosedFirst(s.rec, op) {
 		w.Open("X-CALLS judges what panics")
 		return false
 	}
@@ -215,7 +216,7 @@ func (s *state) accepts(op *conformance.Done, w *ways) bool {
 	switch {
 	case s.closed && !refused && s.refuses && op.Ended.Seq != 0:
 		id, want, because = "BT-CLOSE", "item %d was accepted, want it refused", "the batcher was closed before"
-	case !s.closed && refused && !waits && !s.closesBefore(op):
+	case !s.closed && refused && !waits && !edge.ClosedFirst(s.rec, op):
 		id, want = "BT-BUSY", "item %d was refused, want it accepted"
 		because = "no declared trait lets items be refused"
 	case s.closed || refused:
@@ -225,13 +226,6 @@ func (s *state) accepts(op *conformance.Done, w *ways) bool {
 		return true
 	}
 	return s.law(w, id, false, func() (string, string) { return fmt.Sprintf(want, op.N), because })
-}
-
-// closesBefore reports whether Close was called before an operation returned, which waited until then.
-func (s *state) closesBefore(op *conformance.Done) bool {
-	return slices.ContainsFunc(s.rec.Done, func(d conformance.Done) bool {
-		return d.Op == verb.Close && d.Began.Seq < op.Ended.Seq
-	})
 }
 
 // does returns the states in which an operation has done its work.
@@ -245,6 +239,10 @@ func (s *state) does(i int) []*state {
 		return s.joins(op)
 	case len(s.open.items) > 0 && op.Op == verb.Flush:
 		c.decide(byFlush)
+	case op.Op == verb.Flush && s.tr.Anchor == AnchorLastBatch: // it may start the ticker anew
+		anew := c.clone()
+		anew.last = s.at
+		return []*state{c, anew}
 	case op.Op == verb.Flush:
 		c.idled = s.at
 	default:

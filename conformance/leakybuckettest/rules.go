@@ -489,7 +489,7 @@ func (x *exam) calls() *suite.Violation {
 			x.Schedule.Config, x.Refused)}
 	}
 	for _, d := range x.Done {
-		if d.Panic != "" && !edge.StopsAgain(x.Recording, d) {
+		if d.Panic != "" && !edge.StopsAgain(x.Recording, d) && !edge.ClosedFirst(x.Recording, &d) {
 			return x.told(d.At, "", "%s panicked: %s", d.Step, d.Panic)
 		}
 		if x.Stuck && d.Ended.Seq == 0 && !d.Inside {

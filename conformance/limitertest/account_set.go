@@ -75,7 +75,10 @@ func (a *account) setBurst(burst int) {
 	if a.waives("SB-LIVE") && more < 0 {
 		a.noFloor = true
 	}
-	a.add(lo, hi)
+	owes := a.hi.Sign() < 0
+	if a.add(lo, hi); a.hi.Sign() < 0 && !owes { // no more may be removed than is there
+		a.hi = new(big.Int)
+	}
 	for _, c := range a.claims {
 		c.outgrown = c.outgrown || c.d.Op == verb.Wait && !c.ended && !c.free && a.refuses(c.d.N)
 	}

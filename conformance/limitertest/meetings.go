@@ -18,12 +18,15 @@ import (
 // concurrent lets goroutines ask, reserve and wait at one instant: together they must get
 // what some order of the same calls would get.
 func (c *contract) concurrent(p *suite.Probe) (worst *suite.Violation, skip string) {
-	worst, skip = c.requestsConcurrent(p)
-	keys := p.Accepts(opKeys) && c.oneBucket(p.Suite, &c.spec.Traits) == "" && c.spec.Traits.credit() == 0
+	asks := p.Accepts(opRequest)
+	if asks {
+		worst, skip = c.requestsConcurrent(p)
+	}
+	keys := asks && p.Accepts(opKeys) && c.oneBucket(p.Suite, &c.spec.Traits) == "" && c.spec.Traits.credit() == 0
 	if worst == nil && skip == "" && keys {
 		worst, skip = c.keysConcurrent(p)
 	}
-	if worst == nil && skip == "" && p.Accepts(opGiveUp) && !c.cancelsTwice(p) {
+	if worst == nil && skip == "" && asks && p.Accepts(opGiveUp) && !c.cancelsTwice(p) {
 		worst = c.cancelsConcurrent(p)
 	}
 	if worst == nil && skip == "" && p.Accepts(verb.Wait) && (p.Time == PackageTime || p.Bubble) {

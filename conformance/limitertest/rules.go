@@ -130,10 +130,13 @@ func (c *contract) useRules() []rule {
 		{
 			Rule: core("X-CONC", "Concurrent requests at one instant MUST together get what some sequential "+
 				"order of them gets."),
-			Ops: ops(opRequest), Declared: []string{"Initial"},
-			Unless: c.oneAtATime,
-			Meets:  true,
-			Probe:  c.concurrent,
+			Absent: func(s *suite.Suite, _ *Traits) string {
+				return suite.If(!s.Accepts(opRequest) && !s.Accepts(verb.Wait), "the implementation has no request and no wait")
+			},
+			Declared: []string{"Initial"},
+			Unless:   c.oneAtATime,
+			Meets:    true,
+			Probe:    c.concurrent,
 		},
 		suite.Race[Traits, *exam](c.race, c.oneAtATime),
 	}

@@ -186,7 +186,7 @@ type OnBurstRaised int
 const (
 	RaiseBringsNothing OnBurstRaised = iota + 1 // no tokens: the balance stays
 	// RaiseBringsTokens: as many tokens as the burst grew. The number missing stays the same,
-	// and lowering the burst removes as many.
+	// and lowering the burst removes as many, or what there is.
 	RaiseBringsTokens
 )
 

@@ -428,7 +428,7 @@ func (x *exam) calls() *suite.Violation {
 		return suite.Broken(0, "", "the constructor refused %s: %s", x.Schedule.Config, x.Refused)
 	}
 	for _, d := range x.Done {
-		if d.Panic != "" && !edge.StopsAgain(x.Recording, d) {
+		if d.Panic != "" && !edge.StopsAgain(x.Recording, d) && !edge.ClosedFirst(x.Recording, &d) {
 			return suite.Broken(d.At, "", "%s panicked: %s", d.Step, d.Panic)
 		}
 		waited := x.Schedule.Config.Busy > 0 && !readerGone(x.Schedule)

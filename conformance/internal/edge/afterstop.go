@@ -50,3 +50,11 @@ func StopsAgain(rec *suite.Recording, d conformance.Done) bool {
 	before := func(o conformance.Done) bool { return o.Op == d.Op && o.Began.Seq < d.Began.Seq }
 	return d.Op == verb.Stop && slices.ContainsFunc(rec.Done, before)
 }
+
+// ClosedFirst reports whether d is an event, and Close was called before it had returned: who waits in a send then
+// panics if the input is a channel, which Close closes.
+func ClosedFirst(rec *suite.Recording, d *conformance.Done) bool {
+	return (d.Op == verb.Call || d.Op == verb.Put) && slices.ContainsFunc(rec.Done, func(o conformance.Done) bool {
+		return o.Op == verb.Close && o.Began.Seq < d.Ended.Seq
+	})
+}

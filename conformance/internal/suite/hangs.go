@@ -180,7 +180,7 @@ func (s *Suite) LostLock(h *Hang) string { return s.lostLock(h, "", true) }
 // the stacks do not prove that there is one. Only goroutines with the marker under on
 // their stacks are considered, or all of them if under is "". It is proof that all
 // goroutines of bubbles are blocked and, if alone is set, that all those in code of the
-// implementation wait for locks, or for each other on channels while nothing drives the run: then the
+// implementation wait for locks, or for each other while nothing drives the run: then the
 // holder is among them, or has gone without unlocking. Without alone other waits are no objection: that
 // is for operations that must not wait for those who wait for their turn.
 func (s *Suite) lostLock(h *Hang, under string, alone bool) string {
@@ -193,7 +193,7 @@ func (s *Suite) lostLock(h *Hang, under string, alone bool) string {
 		case g.forGood || !s.foreign(g.Stack):
 		case !g.Bubble && waitsForTests(g.Stack):
 			// It is the test, which waits for the suite.
-		case !locked && g.Bubble && dead && g.atChannel():
+		case !locked && g.Bubble && dead && g.forOthers():
 			holder = cmp.Or(holder, ", while "+g.at())
 		case !locked && (alone || !g.Bubble):
 			return "" // it may hold the lock, and give it back
@@ -208,14 +208,15 @@ func (s *Suite) lostLock(h *Hang, under string, alone bool) string {
 // does the steps is blocked in the implementation.
 func (s *Suite) undriven(h *Hang) bool {
 	blocked := func(g Goroutine) bool {
-		return g.below(markDrives) >= 0 && s.foreign(g.Stack) && (isLocked(g.Waiting) || g.atChannel())
+		return g.below(markDrives) >= 0 && s.foreign(g.Stack) && (isLocked(g.Waiting) || g.forOthers())
 	}
 	return !h.Armed && slices.ContainsFunc(h.Goroutines(), blocked)
 }
 
-// atChannel reports whether it waits for another goroutine at a channel.
-func (g Goroutine) atChannel() bool {
-	return strings.HasPrefix(g.State, "chan ") || strings.HasPrefix(g.State, "select")
+// forOthers reports whether it waits for another goroutine: at a channel, a wait group or a condition.
+func (g Goroutine) forOthers() bool {
+	return slices.ContainsFunc([]string{"chan ", "select", "sync.WaitGroup.Wait", "sync.Cond.Wait"},
+		func(state string) bool { return strings.HasPrefix(g.State, state) })
 }
 
 // WaitsForLock describes a goroutine that waits for a lock in a bubble.
