@@ -1,6 +1,7 @@
 package debouncertest
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"sync/atomic"
@@ -104,33 +105,39 @@ func (c *contract) together(edges Edges) edge.Burst {
 	}
 }
 
-// inARow brings events as fast as one goroutine can, and a cancel, flush or query right behind them.
+// inARow brings events as fast as one goroutine can, and a cancel, flush, query or close right behind them.
 func (c *contract) inARow(p *suite.Probe) (*suite.Violation, string) {
 	payload := c.spec.Traits.Payload
 	v, skip := edge.InARow(p, c.kinds(), payload,
 		func(env conformance.Env, edges Edges, fire func(int)) (call func(int), release func()) {
-			impl := c.build(env, Config{Wait: wait, Edges: edges}, func(v int, _ []int) { fire(v) })
+			impl := c.build(env, Config{Wait: wait, Edges: edges}, counted(fire))
 			return impl.Call, func() { impl.release(false) }
 		})
 	if v != nil || skip != "" || !slices.Contains(c.kinds(), Trailing) {
 		return v, skip
 	}
-	for _, op := range p.Supported(verb.Cancel, verb.Flush, verb.Pending) {
+	for _, op := range p.Supported(verb.Cancel, verb.Flush, verb.Pending, verb.Close) {
 		v, skip := edge.EndedInARow(p, op, payload,
 			func(env conformance.Env, fire func(int)) (call func(int), end func() bool, release func()) {
-				impl := c.build(env, Config{Wait: wait, Edges: Trailing}, func(v int, _ []int) { fire(v) })
+				impl := c.build(env, Config{Wait: wait, Edges: Trailing}, counted(fire))
 				end = func() bool {
 					var d conformance.Done
 					impl.do(conformance.Step{Op: op}, &d)
 					return op == verb.Pending && !d.OK
 				}
-				return impl.Call, end, func() { impl.release(false) }
+				return impl.Call, end, func() { impl.release(op == verb.Close) }
 			})
 		if v != nil || skip != "" {
 			return v, skip
 		}
 	}
 	return nil, ""
+}
+
+// counted fires with the value of an event, or with how many are handed over together: as events count from 1, that is the
+// newest if none is lost.
+func counted(fire func(int)) func(v int, all []int) {
+	return func(v int, all []int) { fire(cmp.Or(len(all), v)) }
 }
 
 // flushed is a debouncer that is flushed while events come.
@@ -199,7 +206,7 @@ func (c *contract) clash(p *suite.Probe, edges Edges) (skip string) {
 	skip = p.Clash(func(env conformance.Env) []func(int) {
 		impl := build(env)
 		ops := []func(int){impl.Call, func(i int) { impl.Call(-i) }}
-		for _, op := range p.Supported(verb.Cancel, verb.Flush, verb.Pending) {
+		for _, op := range p.Supported(verb.Cancel, verb.Flush, verb.Pending, verb.Close) {
 			ops = append(ops, func(int) { impl.do(conformance.Step{Op: op}, &conformance.Done{}) })
 		}
 		if impl.CallKey != nil {

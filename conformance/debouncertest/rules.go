@@ -114,7 +114,7 @@ func (c *contract) commonRules() []rule {
 		suite.OneClock[Traits, *exam](edge.CallsAround("wait", opKeys), suite.FireMarks),
 		{
 			Rule: extended("X-ROW", "Calls of one goroutine at one instant MUST take effect in their order; "+
-				"a cancel, flush or query right behind them MUST NOT overtake them."),
+				"a cancel, flush, query or close right behind them MUST NOT overtake them."),
 			Unless: func(s *suite.Suite, _ *Traits) string { return suite.If(!s.Bubble, suite.Unordered) },
 			Probe:  c.inARow,
 		},

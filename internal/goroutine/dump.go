@@ -173,19 +173,18 @@ func Stacks() []string {
 	}
 }
 
-// StartedInTest reports whether a goroutine is alive that the caller's has started by a statement
-// of a file of tests, or may have: stacks do not show where the statement is in code that is rewritten for package
-// interleave.
-func StartedInTest() bool {
+// StartedInTest is how many goroutines are alive that the caller's has started by a statement of a file of tests, or
+// may have: stacks do not show where the statement is in code that is rewritten for package interleave.
+func StartedInTest() (n int) {
 	by := " in goroutine " + strconv.FormatUint(ID(), 10) + "\n"
 	for _, g := range Stacks()[1:] {
 		_, creator, _ := strings.Cut(g, "\ncreated by ")
 		unknown := strings.HasPrefix(creator, woven)
 		if strings.Contains(creator, by) && (unknown || strings.Contains(creator, "_test.go:")) {
-			return true
+			n++
 		}
 	}
-	return false
+	return n
 }
 
 // woven is where such code starts goroutines.
