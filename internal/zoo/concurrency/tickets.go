@@ -9,7 +9,7 @@ import (
 
 	"github.com/jonboulle/clockwork"
 
-	"github.com/escapement-go/escapement/conformance/concurrencytest"
+	ct "github.com/escapement-go/escapement/conformance/concurrencytest"
 	"github.com/escapement-go/escapement/internal/zoo"
 )
 
@@ -21,21 +21,21 @@ var (
 
 // unusual are designs that have neither a mutex with a list nor a channel of slots.
 func unusual() []zoo.Design {
-	type traits = concurrencytest.Traits
+	type traits = ct.Traits
 	return []zoo.Design{
-		{Name: "numbered tickets and a condition", Spec: concurrencytest.Spec{
-			Name: "tickets", Time: concurrencytest.PackageTime,
-			New: func(_ concurrencytest.Env, cfg concurrencytest.Config) concurrencytest.Funcs {
+		{Name: "numbered tickets and a condition", Spec: ct.Spec{
+			Name: "tickets", Time: ct.PackageTime,
+			New: func(_ ct.Env, cfg ct.Config) ct.Funcs {
 				s := newTickets(cfg.Limit)
-				return concurrencytest.Funcs{
+				return ct.Funcs{
 					Lock: func(int) { s.lock() }, TryAcquire: func(int) bool { return s.try() },
 					Release: func(int) { s.release() }, Resize: s.resize,
 				}
 			},
 			Traits: traits{
-				Backlog: concurrencytest.BacklogUnbounded, Timeout: concurrencytest.TimeoutNone,
-				Fair: concurrencytest.FairFIFO, OneAtATime: true, OverRelease: concurrencytest.OverReleasePanics,
-				Hook: concurrencytest.HookNone,
+				Backlog: ct.BacklogUnbounded, Timeout: ct.TimeoutNone,
+				Fair: ct.FairFIFO, OneAtATime: true, OverRelease: ct.OverReleasePanics,
+				Hook: ct.HookNone,
 			},
 		}},
 		{Name: "a goroutine that owns the slots and knows who waits", Spec: ownerSpec("")},
@@ -96,20 +96,20 @@ func (s *tickets) resize(limit int) {
 
 const saysRuns = "who is rejected as its context ends is told that it runs"
 
-func ownerSpec(mutant string) concurrencytest.Spec {
-	return concurrencytest.Spec{
-		Name: "owner", Time: concurrencytest.Injected,
-		New: func(env concurrencytest.Env, cfg concurrencytest.Config) concurrencytest.Funcs {
+func ownerSpec(mutant string) ct.Spec {
+	return ct.Spec{
+		Name: "owner", Time: ct.Injected,
+		New: func(env ct.Env, cfg ct.Config) ct.Funcs {
 			o := newOwner(env.Clock, cfg)
 			o.mutant = mutant
-			return concurrencytest.Funcs{Acquire: o.acquire, Release: o.release, Stop: func() { close(o.done) }}
+			return ct.Funcs{Acquire: o.acquire, Release: o.release, Stop: func() { close(o.done) }}
 		},
-		Traits: concurrencytest.Traits{
-			Backlog: concurrencytest.BacklogBounded, Timeout: concurrencytest.TimeoutBounded,
-			Context: concurrencytest.ContextHonoured, ContextError: concurrencytest.ErrorOfContext,
-			SeatHeld: concurrencytest.SeatFreed, Fair: concurrencytest.FairFIFO,
-			Oversize: concurrencytest.OversizeFails, OverRelease: concurrencytest.OverReleaseIgnored,
-			Hook: concurrencytest.HookNone,
+		Traits: ct.Traits{
+			Backlog: ct.BacklogBounded, Timeout: ct.TimeoutBounded,
+			Context: ct.ContextHonoured, ContextError: ct.ErrorOfContext,
+			SeatHeld: ct.SeatFreed, Fair: ct.FairFIFO,
+			Oversize: ct.OversizeFails, OverRelease: ct.OverReleaseIgnored,
+			Hook: ct.HookNone,
 		},
 	}
 }
@@ -131,7 +131,7 @@ type request struct {
 	left   chan bool  // whether it had waited when it left
 }
 
-func newOwner(clock clockwork.Clock, cfg concurrencytest.Config) *owner {
+func newOwner(clock clockwork.Clock, cfg ct.Config) *owner {
 	o := &owner{
 		clock: clock, timeout: cfg.Timeout,
 		ask: make(chan *request), leave: make(chan *request), back: make(chan int), done: make(chan struct{}),
@@ -219,24 +219,24 @@ func (o *owner) release(weight int) { o.back <- weight }
 
 const wholeTimeout = "who wakes in vain waits for the whole timeout again"
 
-func counterSpec(mutant string) concurrencytest.Spec {
-	return concurrencytest.Spec{
-		Name: "counter", Time: concurrencytest.PackageTime,
-		New: func(_ concurrencytest.Env, cfg concurrencytest.Config) concurrencytest.Funcs {
+func counterSpec(mutant string) ct.Spec {
+	return ct.Spec{
+		Name: "counter", Time: ct.PackageTime,
+		New: func(_ ct.Env, cfg ct.Config) ct.Funcs {
 			c := newCounter(cfg.Limit, cfg.Timeout)
 			c.mutant = mutant
-			return concurrencytest.Funcs{
+			return ct.Funcs{
 				Acquire:    func(ctx context.Context, _ int) error { return c.acquire(ctx) },
 				TryAcquire: func(int) bool { return c.try() },
 				Release:    func(int) { c.release() },
 				Do:         c.do,
 			}
 		},
-		Traits: concurrencytest.Traits{
-			Backlog: concurrencytest.BacklogUnbounded, Timeout: concurrencytest.TimeoutBounded,
-			Context: concurrencytest.ContextHonoured, ContextError: concurrencytest.ErrorOfContext,
-			Fair: concurrencytest.FairNone, OneAtATime: true, Hook: concurrencytest.HookNone,
-			OverRelease: concurrencytest.OverReleaseIgnored,
+		Traits: ct.Traits{
+			Backlog: ct.BacklogUnbounded, Timeout: ct.TimeoutBounded,
+			Context: ct.ContextHonoured, ContextError: ct.ErrorOfContext,
+			Fair: ct.FairNone, OneAtATime: true, Hook: ct.HookNone,
+			OverRelease: ct.OverReleaseIgnored,
 		},
 	}
 }

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/escapement-go/escapement/conformance"
-	"github.com/escapement-go/escapement/conformance/throttletest"
+	tt "github.com/escapement-go/escapement/conformance/throttletest"
 	"github.com/escapement-go/escapement/internal/verb"
 	"github.com/escapement-go/escapement/internal/zoo"
 	"github.com/jonboulle/clockwork"
@@ -21,10 +21,10 @@ const callKeys conformance.Op = "call with key"
 // choosy is a throttle under one lock. Callbacks run without it: what is to run
 // is collected in runs, for whoever lets go of the lock.
 type choosy struct {
-	traits throttletest.Traits
+	traits tt.Traits
 	ways   ways
 	clock  clockwork.Clock
-	cfg    throttletest.Config
+	cfg    tt.Config
 	emit   func(int)
 
 	mu      sync.Mutex
@@ -58,7 +58,7 @@ type ways struct {
 func (d *choosy) is(mutant string) bool { return d.ways.mutant == mutant }
 
 func newChoosyThrottle(
-	tr throttletest.Traits, ways ways, clock clockwork.Clock, cfg throttletest.Config, emit func(int),
+	tr tt.Traits, ways ways, clock clockwork.Clock, cfg tt.Config, emit func(int),
 ) *choosy {
 	if cfg.Interval == 0 && ways.refusesZero {
 		panic("choosy: it cannot be made so")
@@ -78,7 +78,7 @@ func (d *choosy) do(f func()) {
 
 func (d *choosy) send(v int) {
 	run := func() {
-		if d.traits.PanicPolicy == throttletest.PanicRecovered {
+		if d.traits.PanicPolicy == tt.PanicRecovered {
 			defer func() { _ = recover() }()
 		}
 		d.emit(v)
@@ -93,7 +93,7 @@ func (d *choosy) send(v int) {
 // reckon is the instant that counts at now.
 func (d *choosy) reckon(now time.Time) time.Time {
 	if now.Before(d.newest) {
-		if d.traits.ClockBack == throttletest.BackStands {
+		if d.traits.ClockBack == tt.BackStands {
 			if d.is(severalFollow) && d.cfg.K > 1 {
 				return now
 			}
@@ -108,22 +108,22 @@ func (d *choosy) reckon(now time.Time) time.Time {
 // over reports whether the interval that began at t is over at now.
 func (d *choosy) over(t, now time.Time) bool {
 	gap := now.Sub(t)
-	if d.traits.Boundary == throttletest.BoundaryRounded && d.cfg.Edges == throttletest.Leading {
+	if d.traits.Boundary == tt.BoundaryRounded && d.cfg.Edges == tt.Leading {
 		gap++ // the earliest of what may pass
 	}
-	passes := d.traits.Boundary != throttletest.BoundaryWaits ||
-		d.cfg.Interval == 0 || d.cfg.Edges == throttletest.Trailing
+	passes := d.traits.Boundary != tt.BoundaryWaits ||
+		d.cfg.Interval == 0 || d.cfg.Edges == tt.Trailing
 	return gap > d.cfg.Interval || gap == d.cfg.Interval && passes
 }
 
 // allow is the leading edge alone.
 func (d *choosy) allow(now time.Time) bool {
-	if d.ended || d.cfg.Edges == throttletest.NoEdges {
+	if d.ended || d.cfg.Edges == tt.NoEdges {
 		return false
 	}
 	now = d.reckon(now)
 	switch {
-	case d.traits.Windows == throttletest.WindowsSliding:
+	case d.traits.Windows == tt.WindowsSliding:
 		d.passed = slices.DeleteFunc(d.passed, func(t time.Time) bool { return d.over(t, now) })
 	case len(d.passed) > 0 && d.over(d.passed[0], now):
 		d.passed = nil
@@ -146,23 +146,23 @@ func (d *choosy) call(v int) { d.do(func() { d.event(v) }) }
 func (d *choosy) event(v int) {
 	edges := d.cfg.Edges
 	switch {
-	case d.ended || edges == throttletest.NoEdges:
+	case d.ended || edges == tt.NoEdges:
 		return
-	case edges == throttletest.Leading:
+	case edges == tt.Leading:
 		if d.allow(d.clock.Now()) {
 			d.send(v)
 		}
 		return
 	case d.cfg.Interval == 0:
 		d.send(v)
-		if edges == throttletest.LeadingAndTrailing && d.traits.BothSingle == throttletest.BothTwice {
+		if edges == tt.LeadingAndTrailing && d.traits.BothSingle == tt.BothTwice {
 			d.send(v)
 		}
 		return
 	}
 	now := d.reckon(d.clock.Now())
 	if running := d.pending || d.used && !d.over(d.began, now); running {
-		if !d.pending || d.traits.Payload != throttletest.FirstPayload {
+		if !d.pending || d.traits.Payload != tt.FirstPayload {
 			d.value = v
 		}
 		if !d.pending {
@@ -172,9 +172,9 @@ func (d *choosy) event(v int) {
 		return
 	}
 	d.used, d.began = true, now
-	if edges&throttletest.Leading != 0 {
+	if edges&tt.Leading != 0 {
 		d.send(v)
-		if d.traits.BothSingle != throttletest.BothTwice {
+		if d.traits.BothSingle != tt.BothTwice {
 			return
 		}
 	}
@@ -195,7 +195,7 @@ func (d *choosy) arm(in time.Duration, now time.Time) {
 			switch {
 			case gen != d.gen || !d.pending:
 				return
-			case d.traits.ClockBack == throttletest.BackStands && now.Before(d.began.Add(d.cfg.Interval)):
+			case d.traits.ClockBack == tt.BackStands && now.Before(d.began.Add(d.cfg.Interval)):
 				if !d.is(waitsInVain) {
 					d.arm(d.began.Add(d.cfg.Interval).Sub(now), now)
 				}
@@ -203,7 +203,7 @@ func (d *choosy) arm(in time.Duration, now time.Time) {
 			}
 			d.trail()
 			d.began, d.newest = now, now
-			d.used = d.cfg.Edges&throttletest.Leading != 0 || d.ways.opens
+			d.used = d.cfg.Edges&tt.Leading != 0 || d.ways.opens
 			if d.closed = d.ended; d.closed {
 				d.used = false
 			}
@@ -288,11 +288,11 @@ func (d *choosy) cancel() {
 func (d *choosy) end() {
 	d.do(func() {
 		d.ended = true
-		if d.pending && d.traits.CloseFlush == throttletest.CloseAtDeadline {
+		if d.pending && d.traits.CloseFlush == tt.CloseAtDeadline {
 			return // the timer closes the output
 		}
 		d.closed = true
-		if d.pending && d.traits.CloseFlush == throttletest.CloseFires {
+		if d.pending && d.traits.CloseFlush == tt.CloseFires {
 			d.trail()
 		}
 		d.drop()
@@ -345,20 +345,20 @@ func (d *choosy) sweep() {
 
 // choosySpec has the operations that has names.
 func choosySpec(
-	source throttletest.TimeSource, tr throttletest.Traits, ways ways, has map[conformance.Op]bool,
-) throttletest.Spec {
-	return throttletest.Spec{
+	source tt.TimeSource, tr tt.Traits, ways ways, has map[conformance.Op]bool,
+) tt.Spec {
+	return tt.Spec{
 		Name: "a choosy throttle", Time: source, Traits: tr,
-		New: func(env throttletest.Env, cfg throttletest.Config, emit func(int)) throttletest.Funcs {
+		New: func(env tt.Env, cfg tt.Config, emit func(int)) tt.Funcs {
 			d := newChoosyThrottle(tr, ways, env.Clock, cfg, func(v int) {
-				if tr.Payload == throttletest.NoPayload {
+				if tr.Payload == tt.NoPayload {
 					v = 0
 				}
 				emit(v)
 			})
-			f := throttletest.Funcs{Call: d.call}
+			f := tt.Funcs{Call: d.call}
 			switch {
-			case source == throttletest.Explicit:
+			case source == tt.Explicit:
 				f.Call, f.AllowAt = nil, d.allowAt
 			case ways.allows:
 				f.Call, f.Allow = nil, func() bool { return d.allowAt(env.Clock.Now()) }
@@ -394,32 +394,32 @@ func choosySpec(
 
 // chosen are throttles with choices drawn from a seed, which is always the same.
 // Each choice is made by some.
-func chosen(n int) []throttletest.Spec {
+func chosen(n int) []tt.Spec {
 	rnd := rand.New(rand.NewPCG(3, 1))
-	var out []throttletest.Spec
+	var out []tt.Spec
 	for i := range n {
 		pick := func(of int) int { return 1 + (i+rnd.IntN(of))%of }
 		coin := func() bool { return rnd.IntN(2) == 0 }
-		tr := throttletest.Traits{
-			Boundary:    throttletest.Boundary(pick(4)),
-			BothSingle:  throttletest.BothSingle(pick(2)),
-			Payload:     throttletest.Payload(pick(3)),
-			Windows:     throttletest.Windows(pick(3) - 1),
-			ClockBack:   throttletest.ClockBack(pick(3) - 1),
-			PanicPolicy: throttletest.PanicPolicy(pick(3) - 1),
-			CloseFlush:  throttletest.CloseFlush(pick(3)),
-			Reentrancy:  throttletest.Reentrancy(pick(3) - 1),
+		tr := tt.Traits{
+			Boundary:    tt.Boundary(pick(4)),
+			BothSingle:  tt.BothSingle(pick(2)),
+			Payload:     tt.Payload(pick(3)),
+			Windows:     tt.Windows(pick(3) - 1),
+			ClockBack:   tt.ClockBack(pick(3) - 1),
+			PanicPolicy: tt.PanicPolicy(pick(3) - 1),
+			CloseFlush:  tt.CloseFlush(pick(3)),
+			Reentrancy:  tt.Reentrancy(pick(3) - 1),
 		}
-		for _, e := range []throttletest.Edges{
-			throttletest.Trailing, throttletest.Leading, throttletest.LeadingAndTrailing, throttletest.NoEdges,
+		for _, e := range []tt.Edges{
+			tt.Trailing, tt.Leading, tt.LeadingAndTrailing, tt.NoEdges,
 		} {
 			if coin() {
 				tr.Edges = append(tr.Edges, e)
 			}
 		}
-		if len(tr.Edges) == 0 || len(tr.Edges) == 1 && tr.Edges[0] == throttletest.NoEdges {
-			tr.Edges = append(tr.Edges, []throttletest.Edges{
-				throttletest.Trailing, throttletest.Leading, throttletest.LeadingAndTrailing,
+		if len(tr.Edges) == 0 || len(tr.Edges) == 1 && tr.Edges[0] == tt.NoEdges {
+			tr.Edges = append(tr.Edges, []tt.Edges{
+				tt.Trailing, tt.Leading, tt.LeadingAndTrailing,
 			}[i%3])
 		}
 		has := map[conformance.Op]bool{}
@@ -430,15 +430,15 @@ func chosen(n int) []throttletest.Spec {
 			has[op] = coin()
 		}
 		ways := ways{apart: coin(), opens: coin(), refusesZero: coin(), stopIsFinal: coin()}
-		source := []throttletest.TimeSource{
-			throttletest.Injected, throttletest.PackageTime, throttletest.Injected,
-			throttletest.Explicit, throttletest.PackageTime,
+		source := []tt.TimeSource{
+			tt.Injected, tt.PackageTime, tt.Injected,
+			tt.Explicit, tt.PackageTime,
 		}[i%5]
-		if source == throttletest.Explicit {
-			tr.Edges = []throttletest.Edges{throttletest.Leading}
+		if source == tt.Explicit {
+			tr.Edges = []tt.Edges{tt.Leading}
 		}
-		ways.allows = coin() && !slices.ContainsFunc(tr.Edges, func(e throttletest.Edges) bool {
-			return e&throttletest.Trailing != 0 && e != throttletest.NoEdges
+		ways.allows = coin() && !slices.ContainsFunc(tr.Edges, func(e tt.Edges) bool {
+			return e&tt.Trailing != 0 && e != tt.NoEdges
 		})
 		spec := choosySpec(source, tr, ways, has)
 		spec.Name = fmt.Sprintf("%s %d", spec.Name, i)

@@ -5,7 +5,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/escapement-go/escapement/conformance/throttletest"
+	tt "github.com/escapement-go/escapement/conformance/throttletest"
 	"github.com/jonboulle/clockwork"
 )
 
@@ -21,7 +21,7 @@ type delivered struct {
 	ended <-chan time.Time // nil while no interval runs
 }
 
-func newDelivered(clock clockwork.Clock, cfg throttletest.Config, mutant string) *delivered {
+func newDelivered(clock clockwork.Clock, cfg tt.Config, mutant string) *delivered {
 	if cfg.Interval <= 0 {
 		panic("interval must be > 0")
 	}
@@ -32,7 +32,7 @@ func newDelivered(clock clockwork.Clock, cfg throttletest.Config, mutant string)
 	return d
 }
 
-func (d *delivered) loop(cfg throttletest.Config) {
+func (d *delivered) loop(cfg tt.Config) {
 	defer close(d.out)
 	defer d.timer.Stop()
 	var pending *item
@@ -69,7 +69,7 @@ func (d *delivered) loop(cfg throttletest.Config) {
 		case <-d.ended:
 			over()
 		case next := <-d.in:
-			switch leads := cfg.Edges&throttletest.Leading != 0; {
+			switch leads := cfg.Edges&tt.Leading != 0; {
 			case next.last:
 				if pending != nil {
 					d.put(*pending)
@@ -82,7 +82,7 @@ func (d *delivered) loop(cfg throttletest.Config) {
 			case d.ended == nil:
 				pending = &next
 				begin()
-			case cfg.Edges&throttletest.Trailing != 0:
+			case cfg.Edges&tt.Trailing != 0:
 				pending = &next
 			}
 		}
@@ -99,10 +99,10 @@ func (d *delivered) put(next item) bool {
 	}
 }
 
-func deliveredSpec(mutant string, source throttletest.TimeSource) throttletest.Spec {
-	spec := timedSpec("", source, throttletest.Leading, throttletest.Trailing, throttletest.LeadingAndTrailing)
+func deliveredSpec(mutant string, source tt.TimeSource) tt.Spec {
+	spec := timedSpec("", source, tt.Leading, tt.Trailing, tt.LeadingAndTrailing)
 	spec.Name = "zoo stream that counts from delivery"
-	spec.New = func(env throttletest.Env, cfg throttletest.Config, emit func(int)) throttletest.Funcs {
+	spec.New = func(env tt.Env, cfg tt.Config, emit func(int)) tt.Funcs {
 		d := newDelivered(env.Clock, cfg, mutant)
 		var closed atomic.Bool
 		go func() {
@@ -111,7 +111,7 @@ func deliveredSpec(mutant string, source throttletest.TimeSource) throttletest.S
 			}
 			closed.Store(true)
 		}()
-		return throttletest.Funcs{
+		return tt.Funcs{
 			Call:   func(v int) { d.send(item{v: v}) },
 			Fault:  func(v int) { d.send(item{v: v, err: true}) },
 			Close:  func() { d.send(item{last: true}) },
@@ -119,7 +119,7 @@ func deliveredSpec(mutant string, source throttletest.TimeSource) throttletest.S
 			Closed: closed.Load,
 		}
 	}
-	spec.Traits.Boundary = throttletest.BoundaryEither
+	spec.Traits.Boundary = tt.BoundaryEither
 	spec.Traits.Windows, spec.Traits.ClockBack, spec.Traits.PanicPolicy, spec.Traits.AfterFlush = 0, 0, 0, 0
 	return spec
 }

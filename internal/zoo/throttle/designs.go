@@ -6,7 +6,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/escapement-go/escapement/conformance/throttletest"
+	tt "github.com/escapement-go/escapement/conformance/throttletest"
 	"github.com/jonboulle/clockwork"
 )
 
@@ -94,7 +94,7 @@ type loop struct {
 	done chan struct{}
 }
 
-func newLoop(clock clockwork.Clock, cfg throttletest.Config, emit func(int)) *loop {
+func newLoop(clock clockwork.Clock, cfg tt.Config, emit func(int)) *loop {
 	d := &loop{make(chan int), make(chan struct{})}
 	go func() {
 		timer := clock.NewTimer(time.Hour)
@@ -112,12 +112,12 @@ func newLoop(clock clockwork.Clock, cfg throttletest.Config, emit func(int)) *lo
 				case !running:
 					running = true
 					timer.Reset(cfg.Interval)
-					if cfg.Edges&throttletest.Leading != 0 {
+					if cfg.Edges&tt.Leading != 0 {
 						emit(v)
 					} else {
 						pending, value = true, v
 					}
-				case cfg.Edges&throttletest.Trailing != 0:
+				case cfg.Edges&tt.Trailing != 0:
 					pending, value = true, v
 				}
 			case <-timer.Chan():
@@ -137,7 +137,7 @@ func (d *loop) call(v int) { d.in <- v }
 // woken is a goroutine that events wake: those that come before it looks are one.
 type woken struct{ wake, done chan struct{} }
 
-func newWoken(clock clockwork.Clock, cfg throttletest.Config, emit func(int)) *woken {
+func newWoken(clock clockwork.Clock, cfg tt.Config, emit func(int)) *woken {
 	d := &woken{make(chan struct{}, 1), make(chan struct{})}
 	go func() {
 		timer := clock.NewTimer(time.Hour)
@@ -174,7 +174,7 @@ type batch struct {
 	closed atomic.Bool
 }
 
-func newBatch(clock clockwork.Clock, cfg throttletest.Config, emit func(int), mutant string) *batch {
+func newBatch(clock clockwork.Clock, cfg tt.Config, emit func(int), mutant string) *batch {
 	d := &batch{in: make(chan int)}
 	go func() {
 		defer d.closed.Store(true)

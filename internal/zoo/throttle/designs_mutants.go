@@ -4,7 +4,7 @@ import (
 	"time"
 
 	"github.com/escapement-go/escapement/conformance"
-	"github.com/escapement-go/escapement/conformance/throttletest"
+	tt "github.com/escapement-go/escapement/conformance/throttletest"
 	"github.com/escapement-go/escapement/internal/verb"
 	"github.com/escapement-go/escapement/internal/zoo"
 )
@@ -28,23 +28,23 @@ const (
 
 // choosyMutants are choosy throttles with one of these mistakes.
 func choosyMutants() []zoo.Mutant {
-	mutant := func(name, rule string, traits throttletest.Traits, has ...conformance.Op) zoo.Mutant {
+	mutant := func(name, rule string, traits tt.Traits, has ...conformance.Op) zoo.Mutant {
 		ops := map[conformance.Op]bool{}
 		for _, op := range has {
 			ops[op] = true
 		}
-		traits.Boundary, traits.Payload = throttletest.BoundaryPasses, throttletest.LastPayload
-		spec := choosySpec(throttletest.Injected, traits, ways{mutant: name}, ops)
+		traits.Boundary, traits.Payload = tt.BoundaryPasses, tt.LastPayload
+		spec := choosySpec(tt.Injected, traits, ways{mutant: name}, ops)
 		return zoo.Mutant{Name: name, Rule: rule, Spec: spec}
 	}
-	leading := throttletest.Traits{
-		Edges: []throttletest.Edges{throttletest.Leading}, ClockBack: throttletest.BackStands,
+	leading := tt.Traits{
+		Edges: []tt.Edges{tt.Leading}, ClockBack: tt.BackStands,
 	}
 	several := leading
-	several.Windows = throttletest.WindowsSliding
-	trailing := throttletest.Traits{Edges: []throttletest.Edges{throttletest.Trailing}}
+	several.Windows = tt.WindowsSliding
+	trailing := tt.Traits{Edges: []tt.Edges{tt.Trailing}}
 	stands, late := trailing, trailing
-	stands.ClockBack, late.CloseFlush = throttletest.BackStands, throttletest.CloseAtDeadline
+	stands.ClockBack, late.CloseFlush = tt.BackStands, tt.CloseAtDeadline
 	return []zoo.Mutant{
 		mutant(severalFollow, "X-BACK", several),
 		mutant(waitsInVain, "X-BACK", stands),
@@ -57,48 +57,48 @@ func choosyMutants() []zoo.Mutant {
 
 // designMutants are designs with one of these mistakes.
 func designMutants() []zoo.Mutant {
-	mutant := func(name, rule string, traits throttletest.Traits, make func(
-		env throttletest.Env, cfg throttletest.Config, emit func(int)) throttletest.Funcs,
+	mutant := func(name, rule string, traits tt.Traits, make func(
+		env tt.Env, cfg tt.Config, emit func(int)) tt.Funcs,
 	) zoo.Mutant {
-		return zoo.Mutant{Name: name, Rule: rule, Spec: throttletest.Spec{
-			Name: "design: " + name, Time: throttletest.Injected, Traits: traits, New: make}}
+		return zoo.Mutant{Name: name, Rule: rule, Spec: tt.Spec{
+			Name: "design: " + name, Time: tt.Injected, Traits: traits, New: make}}
 	}
-	leading := throttletest.Traits{
-		Edges: []throttletest.Edges{throttletest.Leading}, Boundary: throttletest.BoundaryPasses,
+	leading := tt.Traits{
+		Edges: []tt.Edges{tt.Leading}, Boundary: tt.BoundaryPasses,
 	}
 	rounded := leading
-	rounded.Boundary = throttletest.BoundaryRounded
-	trailing := throttletest.Traits{
-		Edges: []throttletest.Edges{throttletest.Trailing}, Payload: throttletest.LastPayload,
-		CloseFlush: throttletest.CloseFires, Reentrancy: throttletest.ReentrancyForbidden,
+	rounded.Boundary = tt.BoundaryRounded
+	trailing := tt.Traits{
+		Edges: []tt.Edges{tt.Trailing}, Payload: tt.LastPayload,
+		CloseFlush: tt.CloseFires, Reentrancy: tt.ReentrancyForbidden,
 	}
-	both := throttletest.Traits{
-		Edges: []throttletest.Edges{throttletest.LeadingAndTrailing}, Payload: throttletest.LastPayload,
-		BothSingle: throttletest.BothOnce, Boundary: throttletest.BoundaryPasses,
+	both := tt.Traits{
+		Edges: []tt.Edges{tt.LeadingAndTrailing}, Payload: tt.LastPayload,
+		BothSingle: tt.BothOnce, Boundary: tt.BoundaryPasses,
 	}
 	locks := mutant(trailsLocked, "X-REENT", both,
-		func(env throttletest.Env, cfg throttletest.Config, emit func(int)) throttletest.Funcs {
+		func(env tt.Env, cfg tt.Config, emit func(int)) tt.Funcs {
 			d := &slot{clock: env.Clock, cfg: cfg, emit: emit, locked: true}
-			return throttletest.Funcs{Call: d.call}
+			return tt.Funcs{Call: d.call}
 		})
 	locks.Hangs = true
 	return []zoo.Mutant{
 		locks,
 		mutant(stampOfNone, "TH-FIRST", leading,
-			func(env throttletest.Env, cfg throttletest.Config, _ func(int)) throttletest.Funcs {
+			func(env tt.Env, cfg tt.Config, _ func(int)) tt.Funcs {
 				passes := func(gap time.Duration) bool { return gap >= cfg.Interval }
 				allow, _ := stamps(env.Clock, passes, stampOfNone)
-				return throttletest.Funcs{Allow: allow}
+				return tt.Funcs{Allow: allow}
 			}),
 		mutant(roughly, "TH-SPACE", rounded,
-			func(env throttletest.Env, cfg throttletest.Config, _ func(int)) throttletest.Funcs {
+			func(env tt.Env, cfg tt.Config, _ func(int)) tt.Funcs {
 				d := &floats{clock: env.Clock, perSecond: 1 / cfg.Interval.Seconds(), tokens: 1, mutant: roughly}
-				return throttletest.Funcs{Allow: d.allow}
+				return tt.Funcs{Allow: d.allow}
 			}),
 		mutant(timerOfNone, "TH-NOSPON", trailing,
-			func(env throttletest.Env, cfg throttletest.Config, emit func(int)) throttletest.Funcs {
+			func(env tt.Env, cfg tt.Config, emit func(int)) tt.Funcs {
 				d := newBatch(env.Clock, cfg, emit, timerOfNone)
-				return throttletest.Funcs{
+				return tt.Funcs{
 					Call: func(v int) { d.in <- v }, Close: func() { close(d.in) }, Closed: d.closed.Load,
 				}
 			}),

@@ -6,16 +6,16 @@ import (
 
 	"github.com/jonboulle/clockwork"
 
-	"github.com/escapement-go/escapement/conformance/throttletest"
+	tt "github.com/escapement-go/escapement/conformance/throttletest"
 	"github.com/escapement-go/escapement/internal/zoo"
 )
 
 // asynchronous are designs in which a channel or a goroutine knows whether an interval runs.
 func asynchronous() []zoo.Design {
 	return []zoo.Design{
-		{Name: "a token in a channel, which a timer puts back", Spec: throttletest.Spec{
-			Name: "token channel", Time: throttletest.PackageTime,
-			New: func(_ throttletest.Env, cfg throttletest.Config, emit func(int)) throttletest.Funcs {
+		{Name: "a token in a channel, which a timer puts back", Spec: tt.Spec{
+			Name: "token channel", Time: tt.PackageTime,
+			New: func(_ tt.Env, cfg tt.Config, emit func(int)) tt.Funcs {
 				if cfg.Interval <= 0 {
 					panic("interval must be > 0")
 				}
@@ -23,7 +23,7 @@ func asynchronous() []zoo.Design {
 				for range cap(tokens) {
 					tokens <- struct{}{}
 				}
-				return throttletest.Funcs{Call: func(v int) {
+				return tt.Funcs{Call: func(v int) {
 					select {
 					case <-tokens:
 						time.AfterFunc(cfg.Interval, func() { tokens <- struct{}{} })
@@ -32,21 +32,21 @@ func asynchronous() []zoo.Design {
 					}
 				}}
 			},
-			Traits: throttletest.Traits{
-				Edges: []throttletest.Edges{throttletest.Leading}, Boundary: throttletest.BoundaryEither,
-				Windows: throttletest.WindowsSliding, Anchor: throttletest.AnchorStart,
-				PanicPolicy: throttletest.PanicPropagates,
+			Traits: tt.Traits{
+				Edges: []tt.Edges{tt.Leading}, Boundary: tt.BoundaryEither,
+				Windows: tt.WindowsSliding, Anchor: tt.AnchorStart,
+				PanicPolicy: tt.PanicPropagates,
 			},
 		}},
-		{Name: "a goroutine with a mailbox for one", Spec: throttletest.Spec{
-			Name: "mailbox", Time: throttletest.Injected,
-			New: func(env throttletest.Env, cfg throttletest.Config, emit func(int)) throttletest.Funcs {
+		{Name: "a goroutine with a mailbox for one", Spec: tt.Spec{
+			Name: "mailbox", Time: tt.Injected,
+			New: func(env tt.Env, cfg tt.Config, emit func(int)) tt.Funcs {
 				m := newMailbox(env.Clock, cfg.Interval, emit)
-				return throttletest.Funcs{Call: m.call, Stop: sync.OnceFunc(func() { close(m.done) })}
+				return tt.Funcs{Call: m.call, Stop: sync.OnceFunc(func() { close(m.done) })}
 			},
-			Traits: throttletest.Traits{
-				Edges: []throttletest.Edges{throttletest.Trailing}, Payload: throttletest.LastPayload,
-				PanicPolicy: throttletest.PanicRecovered, StopBarrier: throttletest.NoBarrier,
+			Traits: tt.Traits{
+				Edges: []tt.Edges{tt.Trailing}, Payload: tt.LastPayload,
+				PanicPolicy: tt.PanicRecovered, StopBarrier: tt.NoBarrier,
 			},
 		}},
 	}

@@ -6,7 +6,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/escapement-go/escapement/conformance/throttletest"
+	tt "github.com/escapement-go/escapement/conformance/throttletest"
 )
 
 // keys returns what finds the throttle of a key, beside d, which has none.
@@ -105,7 +105,7 @@ func (d *timed) waiting() int {
 
 // letGo unlocks it before a trailing emission, and returns what does so if it has not.
 func (d *timed) letGo() (after func()) {
-	if d.is(lockedTrailing) && d.cfg.Edges == throttletest.LeadingAndTrailing {
+	if d.is(lockedTrailing) && d.cfg.Edges == tt.LeadingAndTrailing {
 		return d.mu.Unlock
 	}
 	d.mu.Unlock()

@@ -4,7 +4,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/escapement-go/escapement/conformance/throttletest"
+	tt "github.com/escapement-go/escapement/conformance/throttletest"
 	"github.com/jonboulle/clockwork"
 )
 
@@ -12,7 +12,7 @@ import (
 // its mistakes. On the leading edge it asks no clock.
 type plain struct {
 	clock  clockwork.Clock
-	cfg    throttletest.Config
+	cfg    tt.Config
 	emit   func(int)
 	mutant string
 
@@ -25,7 +25,7 @@ type plain struct {
 }
 
 func (d *plain) call(int) {
-	if d.cfg.Edges == throttletest.Leading {
+	if d.cfg.Edges == tt.Leading {
 		d.cool()
 		return
 	}
@@ -100,19 +100,19 @@ func (d *plain) reset() {
 	d.gen++
 }
 
-func plainSpec(mutant string, source throttletest.TimeSource) throttletest.Spec {
-	return throttletest.Spec{
+func plainSpec(mutant string, source tt.TimeSource) tt.Spec {
+	return tt.Spec{
 		Name: "zoo throttle without payload",
 		Time: source,
-		New: func(env throttletest.Env, cfg throttletest.Config, emit func(int)) throttletest.Funcs {
+		New: func(env tt.Env, cfg tt.Config, emit func(int)) tt.Funcs {
 			d := &plain{clock: env.Clock, cfg: cfg, emit: emit, mutant: mutant}
-			return throttletest.Funcs{Call: d.call, Reset: d.reset}
+			return tt.Funcs{Call: d.call, Reset: d.reset}
 		},
-		Traits: throttletest.Traits{
-			Edges:      []throttletest.Edges{throttletest.LeadingAndTrailing, throttletest.Leading},
-			Boundary:   throttletest.BoundaryPasses,
-			BothSingle: throttletest.BothOnce,
-			Payload:    throttletest.NoPayload,
+		Traits: tt.Traits{
+			Edges:      []tt.Edges{tt.LeadingAndTrailing, tt.Leading},
+			Boundary:   tt.BoundaryPasses,
+			BothSingle: tt.BothOnce,
+			Payload:    tt.NoPayload,
 		},
 	}
 }

@@ -4,7 +4,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/escapement-go/escapement/conformance/throttletest"
+	tt "github.com/escapement-go/escapement/conformance/throttletest"
 	"github.com/escapement-go/escapement/internal/zoo"
 	"github.com/jonboulle/clockwork"
 )
@@ -32,7 +32,7 @@ const (
 // mistakes.
 type serial struct {
 	clock  clockwork.Clock
-	cfg    throttletest.Config
+	cfg    tt.Config
 	emit   func(int)
 	mutant string
 
@@ -52,7 +52,7 @@ type serial struct {
 func (d *serial) call(v int) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	trails, leads := d.cfg.Edges&throttletest.Trailing != 0, d.cfg.Edges&throttletest.Leading != 0
+	trails, leads := d.cfg.Edges&tt.Trailing != 0, d.cfg.Edges&tt.Leading != 0
 	now := d.clock.Now()
 	switch {
 	case d.stopped:
@@ -177,21 +177,21 @@ func (d *serial) stop() {
 	}
 }
 
-func serialSpec(mutant string, source throttletest.TimeSource) throttletest.Spec {
-	return throttletest.Spec{
+func serialSpec(mutant string, source tt.TimeSource) tt.Spec {
+	return tt.Spec{
 		Name: "zoo throttle with one callback at a time",
 		Time: source,
-		New: func(env throttletest.Env, cfg throttletest.Config, emit func(int)) throttletest.Funcs {
+		New: func(env tt.Env, cfg tt.Config, emit func(int)) tt.Funcs {
 			d := &serial{clock: env.Clock, cfg: cfg, emit: emit, mutant: mutant}
-			return throttletest.Funcs{Call: d.call, Flush: d.flush, Stop: d.stop}
+			return tt.Funcs{Call: d.call, Flush: d.flush, Stop: d.stop}
 		},
-		Traits: throttletest.Traits{
-			Edges: []throttletest.Edges{
-				throttletest.Leading, throttletest.Trailing, throttletest.LeadingAndTrailing,
+		Traits: tt.Traits{
+			Edges: []tt.Edges{
+				tt.Leading, tt.Trailing, tt.LeadingAndTrailing,
 			},
-			Boundary: throttletest.BoundaryPasses, BothSingle: throttletest.BothOnce,
-			Payload: throttletest.LastPayload, Anchor: throttletest.AnchorStart,
-			PanicPolicy: throttletest.PanicPropagates, AfterFlush: throttletest.FlushOpensInterval,
+			Boundary: tt.BoundaryPasses, BothSingle: tt.BothOnce,
+			Payload: tt.LastPayload, Anchor: tt.AnchorStart,
+			PanicPolicy: tt.PanicPropagates, AfterFlush: tt.FlushOpensInterval,
 		},
 	}
 }
@@ -200,7 +200,7 @@ func serialSpec(mutant string, source throttletest.TimeSource) throttletest.Spec
 // does not either, which is another finding.
 func serialMutants() (all []zoo.Mutant) {
 	for _, m := range serialMistakes {
-		mutant := zoo.Mutant{Name: m.name, Rule: m.rule, Spec: serialSpec(m.name, throttletest.Injected)}
+		mutant := zoo.Mutant{Name: m.name, Rule: m.rule, Spec: serialSpec(m.name, tt.Injected)}
 		if m.rule == "X-CALLS" {
 			mutant.Only = func(family string) bool { return family == "busy 250ms stop leading" }
 		}

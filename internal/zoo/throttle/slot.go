@@ -3,7 +3,7 @@ package throttle
 import (
 	"sync"
 
-	"github.com/escapement-go/escapement/conformance/throttletest"
+	tt "github.com/escapement-go/escapement/conformance/throttletest"
 	"github.com/jonboulle/clockwork"
 )
 
@@ -14,7 +14,7 @@ const trailsLocked = "what it emits on the trailing edge it emits under its lock
 // do, and has to wait while one runs where that holds a lock.
 type slot struct {
 	clock  clockwork.Clock
-	cfg    throttletest.Config
+	cfg    tt.Config
 	emit   func(int)
 	locked bool        // the trailing edge emits under the lock
 	serial *sync.Mutex // callbacks run one at a time; nil if they need not

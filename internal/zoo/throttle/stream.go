@@ -4,7 +4,7 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"github.com/escapement-go/escapement/conformance/throttletest"
+	tt "github.com/escapement-go/escapement/conformance/throttletest"
 	"github.com/jonboulle/clockwork"
 )
 
@@ -37,7 +37,7 @@ func (f feed) send(next item) {
 }
 
 // stream is a throttle of a stream, correct unless mutant names its mistake.
-func stream(clock clockwork.Clock, cfg throttletest.Config, emit func(int), mutant string) throttletest.Funcs {
+func stream(clock clockwork.Clock, cfg tt.Config, emit func(int), mutant string) tt.Funcs {
 	in, out, quit := make(chan item), make(chan int), make(chan struct{})
 	f := feed{in: in, quit: quit, mutant: mutant}
 	var closed atomic.Bool
@@ -86,7 +86,7 @@ func stream(clock clockwork.Clock, cfg throttletest.Config, emit func(int), muta
 		}
 	}()
 	cancel := sync.OnceFunc(func() { close(quit) })
-	return throttletest.Funcs{
+	return tt.Funcs{
 		Call:   func(v int) { f.send(item{v: v}) },
 		Fault:  func(v int) { f.send(item{v: v, err: true}) },
 		Close:  func() { f.send(item{last: true}) },
@@ -95,27 +95,27 @@ func stream(clock clockwork.Clock, cfg throttletest.Config, emit func(int), muta
 	}
 }
 
-func streamSpec(mutant string, source throttletest.TimeSource) throttletest.Spec {
-	return throttletest.Spec{
+func streamSpec(mutant string, source tt.TimeSource) tt.Spec {
+	return tt.Spec{
 		Name: "zoo stream",
 		Time: source,
-		New: func(env throttletest.Env, cfg throttletest.Config, emit func(int)) throttletest.Funcs {
+		New: func(env tt.Env, cfg tt.Config, emit func(int)) tt.Funcs {
 			return stream(env.Clock, cfg, emit, mutant)
 		},
-		Traits: throttletest.Traits{
-			Edges:    []throttletest.Edges{throttletest.Leading},
-			Boundary: throttletest.BoundaryPasses,
+		Traits: tt.Traits{
+			Edges:    []tt.Edges{tt.Leading},
+			Boundary: tt.BoundaryPasses,
 		},
 	}
 }
 
 // erringSpec is a stream with every edge on whose items no goroutine waits.
-func erringSpec(mutant string, source throttletest.TimeSource) throttletest.Spec {
-	spec := timedSpec("", source, throttletest.Leading, throttletest.Trailing, throttletest.LeadingAndTrailing)
+func erringSpec(mutant string, source tt.TimeSource) tt.Spec {
+	spec := timedSpec("", source, tt.Leading, tt.Trailing, tt.LeadingAndTrailing)
 	spec.Name = "zoo stream with errors"
-	spec.New = func(env throttletest.Env, cfg throttletest.Config, emit func(int)) throttletest.Funcs {
+	spec.New = func(env tt.Env, cfg tt.Config, emit func(int)) tt.Funcs {
 		d := &timed{clock: env.Clock, cfg: cfg, emit: emit, mutant: mutant}
-		return throttletest.Funcs{
+		return tt.Funcs{
 			Call:   func(v int) { d.note(false); d.call(v) },
 			Fault:  func(v int) { d.note(true); emit(v) },
 			Close:  d.end,

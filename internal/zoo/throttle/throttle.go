@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/escapement-go/escapement/conformance/throttletest"
+	tt "github.com/escapement-go/escapement/conformance/throttletest"
 	"github.com/escapement-go/escapement/internal/zoo"
 )
 
@@ -125,17 +125,17 @@ func Mutants() []zoo.Mutant {
 		all = append(all, zoo.Mutant{
 			Name: m.name,
 			Rule: m.rule,
-			Spec: streamSpec(m.name, throttletest.Injected),
+			Spec: streamSpec(m.name, tt.Injected),
 			Only: ended(m),
 		})
 	}
-	unanchored := timedSpec(zeroByTimer, throttletest.Injected)
-	unanchored.Traits.Reentrancy, unanchored.Traits.Anchor = throttletest.ReentrancyForbidden, 0
+	unanchored := timedSpec(zeroByTimer, tt.Injected)
+	unanchored.Traits.Reentrancy, unanchored.Traits.Anchor = tt.ReentrancyForbidden, 0
 	all = append(all, zoo.Mutant{Name: zeroByTimer + ", and its callback must not bring events", Rule: "TH-ZERO",
 		Spec: unanchored})
 	for _, m := range timedMistakes {
 		all = append(all, zoo.Mutant{
-			Name: m.name, Rule: m.rule, Spec: timedSpec(m.name, throttletest.Injected),
+			Name: m.name, Rule: m.rule, Spec: timedSpec(m.name, tt.Injected),
 			Hangs: m.rule == "X-REENT" || strings.Contains(m.name, "keeps a lock"), Chance: m.rule == "TH-ONEOF",
 			Steps: steps(m),
 		})
@@ -144,7 +144,7 @@ func Mutants() []zoo.Mutant {
 		all = append(all, zoo.Mutant{
 			Name:   m.name,
 			Rule:   m.rule,
-			Spec:   plainSpec(m.name, throttletest.Injected),
+			Spec:   plainSpec(m.name, tt.Injected),
 			Chance: m.rule == "TH-ONEOF",
 		})
 	}
@@ -155,17 +155,17 @@ func Mutants() []zoo.Mutant {
 		dedupes   = "an event with the payload of the one before is none"
 		overtakes = "an event is handed over on a goroutine"
 	)
-	loses := timedSpec("", throttletest.Injected)
+	loses := timedSpec("", tt.Injected)
 	made := loses.New
-	loses.New = func(env throttletest.Env, cfg throttletest.Config, emit func(int)) throttletest.Funcs {
+	loses.New = func(env tt.Env, cfg tt.Config, emit func(int)) tt.Funcs {
 		env.Clock = zoo.LosingTime(env.Clock)
 		return made(env, cfg, emit)
 	}
 	all = append(all, zoo.Mutant{Name: zoo.LosesTime, Rule: "X-READ", Spec: loses})
 	const resetsLater = "a reset is done by a goroutine"
-	later := timedSpec("", throttletest.Injected)
+	later := timedSpec("", tt.Injected)
 	build := later.New
-	later.New = func(env throttletest.Env, cfg throttletest.Config, emit func(int)) throttletest.Funcs {
+	later.New = func(env tt.Env, cfg tt.Config, emit func(int)) tt.Funcs {
 		f := build(env, cfg, emit)
 		reset := f.Reset
 		f.Reset = func() { go reset() }
@@ -174,19 +174,19 @@ func Mutants() []zoo.Mutant {
 	all = append(all, zoo.Mutant{Name: resetsLater, Rule: "X-EFFECT", Spec: later})
 	const lost = "an error that comes last takes what is pending with it"
 	return append(all,
-		zoo.Mutant{Name: beforeReader, Rule: "TH-BUSY", Spec: deliveredSpec(beforeReader, throttletest.Injected)},
-		zoo.Mutant{Name: lost, Rule: "TH-CLOSE", Spec: erringSpec(lost, throttletest.Injected)},
+		zoo.Mutant{Name: beforeReader, Rule: "TH-BUSY", Spec: deliveredSpec(beforeReader, tt.Injected)},
+		zoo.Mutant{Name: lost, Rule: "TH-CLOSE", Spec: erringSpec(lost, tt.Injected)},
 		zoo.Mutant{Name: dedupes, Rule: "X-RENAME", Spec: calling(zoo.Deduped)},
 		zoo.Mutant{Name: overtakes, Rule: "X-ROW", Spec: calling(zoo.Overtaking), Chance: true},
 		zoo.Mutant{Name: "counts without the lock", Rule: "X-RACE",
-			Spec: timedSpec("checks without the lock", throttletest.Injected)})
+			Spec: timedSpec("checks without the lock", tt.Injected)})
 }
 
 // calling is a correct throttle whose events go through a mistake.
-func calling(mistake func(call func(int)) func(int)) throttletest.Spec {
-	spec := timedSpec("", throttletest.Injected)
+func calling(mistake func(call func(int)) func(int)) tt.Spec {
+	spec := timedSpec("", tt.Injected)
 	plain := spec.New
-	spec.New = func(env throttletest.Env, cfg throttletest.Config, emit func(int)) throttletest.Funcs {
+	spec.New = func(env tt.Env, cfg tt.Config, emit func(int)) tt.Funcs {
 		f := plain(env, cfg, emit)
 		f.Call = mistake(f.Call)
 		return f
@@ -230,11 +230,11 @@ func ended(m mistake) func(family string) bool {
 // Designs are correct throttles of many makes, on each clock that they can take.
 func Designs() []zoo.Design {
 	var all []zoo.Design
-	add := func(spec throttletest.Spec) {
+	add := func(spec tt.Spec) {
 		all = append(all, zoo.Design{Name: fmt.Sprintf("%s %s", spec.Name, spec.Time), Spec: spec})
 	}
-	for _, source := range []throttletest.TimeSource{throttletest.Injected, throttletest.PackageTime} {
-		for _, spec := range []throttletest.Spec{
+	for _, source := range []tt.TimeSource{tt.Injected, tt.PackageTime} {
+		for _, spec := range []tt.Spec{
 			timedSpec("", source), plainSpec("", source), serialSpec("", source), streamSpec("", source),
 			erringSpec("", source), deliveredSpec("", source),
 		} {
@@ -246,27 +246,27 @@ func Designs() []zoo.Design {
 			add(spec)
 		}
 	}
-	add(timedSpec("", throttletest.Explicit, throttletest.Leading))
+	add(timedSpec("", tt.Explicit, tt.Leading))
 	return append(all, asynchronous()...)
 }
 
 // Plain are the choices of a throttle that can build every edge.
-func Plain() throttletest.Traits {
-	return throttletest.Traits{
-		Edges:    []throttletest.Edges{throttletest.Trailing, throttletest.Leading, throttletest.LeadingAndTrailing},
-		Boundary: throttletest.BoundaryPasses, BothSingle: throttletest.BothOnce, Payload: throttletest.LastPayload,
-		Windows: throttletest.WindowsSliding, ClockBack: throttletest.BackBounded,
+func Plain() tt.Traits {
+	return tt.Traits{
+		Edges:    []tt.Edges{tt.Trailing, tt.Leading, tt.LeadingAndTrailing},
+		Boundary: tt.BoundaryPasses, BothSingle: tt.BothOnce, Payload: tt.LastPayload,
+		Windows: tt.WindowsSliding, ClockBack: tt.BackBounded,
 	}
 }
 
 // Choosing is a correct throttle on an injected clock that chooses so.
-func Choosing(tr throttletest.Traits) throttletest.Spec {
-	return choosySpec(throttletest.Injected, tr, ways{}, nil)
+func Choosing(tr tt.Traits) tt.Spec {
+	return choosySpec(tt.Injected, tr, ways{}, nil)
 }
 
 // Chosen are n correct throttles that choose all that may be chosen, drawn from a constant.
 func Chosen(n int) []zoo.Design {
-	return zoo.Named(chosen(n), func(s throttletest.Spec) string { return s.Name })
+	return zoo.Named(chosen(n), func(s tt.Spec) string { return s.Name })
 }
 
 func (d *timed) drop() {

@@ -7,7 +7,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/escapement-go/escapement/conformance/throttletest"
+	tt "github.com/escapement-go/escapement/conformance/throttletest"
 	"github.com/escapement-go/escapement/internal/zoo"
 	"github.com/jonboulle/clockwork"
 )
@@ -16,7 +16,7 @@ import (
 // mistakes.
 type timed struct {
 	clock  clockwork.Clock
-	cfg    throttletest.Config
+	cfg    tt.Config
 	emit   func(int)
 	mutant string
 
@@ -148,7 +148,7 @@ func (d *timed) call(v int) {
 	if d.is("callback under the lock") {
 		d.mu.Lock()
 		defer d.mu.Unlock()
-		if d.cfg.Edges&throttletest.Leading != 0 {
+		if d.cfg.Edges&tt.Leading != 0 {
 			d.emit(v)
 		}
 		return
@@ -185,18 +185,18 @@ func (d *timed) cool() bool {
 }
 
 func (d *timed) enter(v int) {
-	if d.cfg.Edges == throttletest.NoEdges && !d.is("no edge is the leading one") {
+	if d.cfg.Edges == tt.NoEdges && !d.is("no edge is the leading one") {
 		return
 	}
 	if d.is("keeps a lock when an event waits") {
 		defer func() { zoo.LockIf(&d.mu, d.pending) }()
 	}
 	d.mu.Lock()
-	if d.cfg.Edges == throttletest.NoEdges {
-		d.cfg.Edges = throttletest.Leading
+	if d.cfg.Edges == tt.NoEdges {
+		d.cfg.Edges = tt.Leading
 	}
 	now := d.clock.Now()
-	if d.cfg.Edges == throttletest.Leading && !d.is("a leading throttle emits later") {
+	if d.cfg.Edges == tt.Leading && !d.is("a leading throttle emits later") {
 		d.mu.Unlock()
 		if d.allowAt(now) {
 			d.emit(v)
@@ -215,7 +215,7 @@ func (d *timed) enter(v int) {
 	}
 	if d.stopped || d.busy && d.is("a panic on the trailing edge wedges it") ||
 		d.is("an interval of zero never trails") && d.cfg.Interval == 0 &&
-			d.cfg.Edges == throttletest.Trailing {
+			d.cfg.Edges == tt.Trailing {
 		d.mu.Unlock()
 		return
 	}
@@ -224,7 +224,7 @@ func (d *timed) enter(v int) {
 		return
 	}
 	if d.is("a trailing throttle leads after its first interval") && !running && !d.until.IsZero() &&
-		d.cfg.Edges == throttletest.Trailing {
+		d.cfg.Edges == tt.Trailing {
 		d.until = now.Add(d.cfg.Interval)
 		d.mu.Unlock()
 		d.emit(v)
@@ -250,7 +250,7 @@ func (d *timed) enter(v int) {
 		d.mu.Lock()
 	}
 	d.used, d.until = true, now.Add(d.cfg.Interval)
-	lead := d.cfg.Edges&throttletest.Leading != 0 || d.is("a trailing throttle leads too")
+	lead := d.cfg.Edges&tt.Leading != 0 || d.is("a trailing throttle leads too")
 	if !lead || d.is("emits a single event twice") {
 		d.pending, d.value = true, v
 	}
@@ -259,7 +259,7 @@ func (d *timed) enter(v int) {
 	if lead {
 		d.emit(v)
 	}
-	if d.is("both edges emit at once") && d.cfg.Edges == throttletest.LeadingAndTrailing {
+	if d.is("both edges emit at once") && d.cfg.Edges == tt.LeadingAndTrailing {
 		d.emit(v)
 	}
 	if d.is("what came during the callback follows at once") && lead {
@@ -412,21 +412,21 @@ func (d *timed) stop() {
 	}
 }
 
-func timedSpec(mutant string, source throttletest.TimeSource, edges ...throttletest.Edges) throttletest.Spec {
+func timedSpec(mutant string, source tt.TimeSource, edges ...tt.Edges) tt.Spec {
 	if len(edges) == 0 {
-		edges = []throttletest.Edges{
-			throttletest.Leading, throttletest.Trailing, throttletest.LeadingAndTrailing, throttletest.NoEdges,
+		edges = []tt.Edges{
+			tt.Leading, tt.Trailing, tt.LeadingAndTrailing, tt.NoEdges,
 		}
 	}
-	back := throttletest.BackBounded
+	back := tt.BackBounded
 	if mutant == "follows a clock that is set back" {
-		back = throttletest.BackStands
+		back = tt.BackStands
 	}
 	var shared *timed
-	return throttletest.Spec{
+	return tt.Spec{
 		Name: "zoo throttle",
 		Time: source,
-		New: func(env throttletest.Env, cfg throttletest.Config, emit func(int)) throttletest.Funcs {
+		New: func(env tt.Env, cfg tt.Config, emit func(int)) tt.Funcs {
 			d := &timed{
 				clock:  env.Clock,
 				cfg:    cfg,
@@ -438,7 +438,7 @@ func timedSpec(mutant string, source throttletest.TimeSource, edges ...throttlet
 				if shared == nil || shared.clock != env.Clock {
 					shared = d
 				}
-				return throttletest.Funcs{Call: func(v int) {
+				return tt.Funcs{Call: func(v int) {
 					if d == shared || shared.allowAt(env.Clock.Now()) {
 						d.call(v)
 					}
@@ -448,7 +448,7 @@ func timedSpec(mutant string, source throttletest.TimeSource, edges ...throttlet
 				zoo.LeaveForGood()
 			}
 			of := d.keys()
-			return throttletest.Funcs{
+			return tt.Funcs{
 				Call:    d.call,
 				CallKey: func(key, v int) { of(key).callKey(v) },
 				ResetKey: func(key int) {
@@ -466,17 +466,17 @@ func timedSpec(mutant string, source throttletest.TimeSource, edges ...throttlet
 				Closed:  d.closed,
 			}
 		},
-		Traits: throttletest.Traits{
+		Traits: tt.Traits{
 			Edges:       edges,
-			CloseFlush:  throttletest.CloseFires,
-			Boundary:    throttletest.BoundaryPasses,
-			BothSingle:  throttletest.BothOnce,
-			Payload:     throttletest.LastPayload,
-			Windows:     throttletest.WindowsFromFirst,
-			Anchor:      throttletest.AnchorStart,
+			CloseFlush:  tt.CloseFires,
+			Boundary:    tt.BoundaryPasses,
+			BothSingle:  tt.BothOnce,
+			Payload:     tt.LastPayload,
+			Windows:     tt.WindowsFromFirst,
+			Anchor:      tt.AnchorStart,
 			ClockBack:   back,
-			PanicPolicy: throttletest.PanicPropagates,
-			AfterFlush:  throttletest.FlushKeepsInterval,
+			PanicPolicy: tt.PanicPropagates,
+			AfterFlush:  tt.FlushKeepsInterval,
 		},
 	}
 }
