@@ -62,7 +62,7 @@ func (d *floats) allow() bool {
 	return true
 }
 
-// cooling is cooling until its timer says otherwise, and asks no clock.
+// cooling counts the interval from the end of its callback, until its timer says that it is over, and asks no clock.
 type cooling struct {
 	clock    clockwork.Clock
 	interval time.Duration
@@ -70,17 +70,6 @@ type cooling struct {
 	cooling  atomic.Bool
 }
 
-func (d *cooling) call(v int) {
-	if d.interval > 0 {
-		if !d.cooling.CompareAndSwap(false, true) {
-			return
-		}
-		d.clock.AfterFunc(d.interval, func() { d.cooling.Store(false) })
-	}
-	d.emit(v)
-}
-
-// after is cooling that counts the interval from the end of its callback.
 func (d *cooling) after(v int) {
 	if d.cooling.CompareAndSwap(false, true) {
 		defer d.clock.AfterFunc(d.interval, func() { d.cooling.Store(false) })

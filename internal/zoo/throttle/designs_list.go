@@ -43,8 +43,8 @@ func designs(source tt.TimeSource) []design {
 	}
 	after := leading
 	after.Boundary = tt.BoundaryWaits
-	start, end := leading, leading
-	start.Anchor, end.Anchor = tt.AnchorStart, tt.AnchorEnd
+	end := leading
+	end.Anchor = tt.AnchorEnd
 	several := leading
 	several.Windows = tt.WindowsSliding
 	standing := leading
@@ -82,11 +82,6 @@ func designs(source tt.TimeSource) []design {
 			spec(rounded, func(clock clockwork.Clock, cfg tt.Config, _ func(int)) tt.Funcs {
 				d := &floats{clock: clock, perSecond: 1 / cfg.Interval.Seconds(), tokens: 1}
 				return tt.Funcs{Allow: d.allow}
-			})},
-		{"cooling",
-			spec(start, func(clock clockwork.Clock, cfg tt.Config, emit func(int)) tt.Funcs {
-				d := &cooling{clock: clock, interval: cfg.Interval, emit: emit}
-				return tt.Funcs{Call: d.call}
 			})},
 		{"cooling after the callback",
 			spec(end, func(clock clockwork.Clock, cfg tt.Config, emit func(int)) tt.Funcs {

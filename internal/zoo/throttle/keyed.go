@@ -5,8 +5,6 @@ import (
 	"slices"
 	"sync/atomic"
 	"time"
-
-	tt "github.com/escapement-go/escapement/conformance/throttletest"
 )
 
 // keys returns what finds the throttle of a key, beside d, which has none.
@@ -33,8 +31,7 @@ func (d *timed) keys() (of func(key int) *timed) {
 				}
 			}
 		}
-		fifty, hundred := d.mutant == "remembers the newest fifty keys", d.mutant == "remembers the newest hundred keys"
-		if fifty && len(order) == 50 || hundred && len(order) == 100 {
+		if d.mutant == "remembers the newest hundred keys" && len(order) == 100 {
 			delete(known, order[0])
 			order = order[1:]
 		}
@@ -101,13 +98,4 @@ func (d *timed) waiting() int {
 		return int(d.heard.Load())
 	}
 	return d.value
-}
-
-// letGo unlocks it before a trailing emission, and returns what does so if it has not.
-func (d *timed) letGo() (after func()) {
-	if d.is(lockedTrailing) && d.cfg.Edges == tt.LeadingAndTrailing {
-		return d.mu.Unlock
-	}
-	d.mu.Unlock()
-	return func() {}
 }

@@ -319,9 +319,8 @@ func (d *timed) arm(in time.Duration) {
 			d.arm(d.cfg.Interval)
 		}
 		v := d.waiting()
-		after := d.letGo()
+		d.mu.Unlock()
 		d.emit(v)
-		after()
 		if d.is("arms its timer again behind the callback") {
 			d.mu.Lock()
 			d.arm(d.until.Sub(d.clock.Now()))
