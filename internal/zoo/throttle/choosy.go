@@ -8,11 +8,12 @@ import (
 	"sync"
 	"time"
 
+	"github.com/jonboulle/clockwork"
+
 	"github.com/escapement-go/escapement/conformance"
 	tt "github.com/escapement-go/escapement/conformance/throttletest"
 	"github.com/escapement-go/escapement/internal/verb"
 	"github.com/escapement-go/escapement/internal/zoo"
-	"github.com/jonboulle/clockwork"
 )
 
 // callKeys stands for calls with a key.
@@ -21,11 +22,9 @@ const callKeys conformance.Op = "call with key"
 // choosy is a throttle under one lock. Callbacks run without it: what is to run
 // is collected in runs, for whoever lets go of the lock.
 type choosy struct {
+	base
 	traits tt.Traits
 	ways   ways
-	clock  clockwork.Clock
-	cfg    tt.Config
-	emit   func(int)
 
 	mu      sync.Mutex
 	runs    []func()
@@ -49,21 +48,14 @@ type ways struct {
 	apart       bool // callbacks get a goroutine of their own
 	opens       bool // with the trailing edge alone an emission opens an interval, too
 	allows      bool // Allow stands for Call, on the leading edge alone
+	explicit    bool // AllowAt does
 	refusesZero bool
 	stopIsFinal bool // events after Stop are none
 	forgets     bool // a reset forgets where a clock was that stands when it is set back, a drop the interval
-	mutant      string
 }
 
-func (d *choosy) is(mutant string) bool { return d.ways.mutant == mutant }
-
-func newChoosyThrottle(
-	tr tt.Traits, ways ways, clock clockwork.Clock, cfg tt.Config, emit func(int),
-) *choosy {
-	if cfg.Interval == 0 && ways.refusesZero {
-		panic("choosy: it cannot be made so")
-	}
-	return &choosy{traits: tr, ways: ways, clock: clock, cfg: cfg, emit: emit, keys: map[int]*choosy{}}
+func newChoosy(b base, tr tt.Traits, ways ways) *choosy {
+	return &choosy{base: b, traits: tr, ways: ways, keys: map[int]*choosy{}}
 }
 
 // do runs f under the lock, and then what it has started.
@@ -94,7 +86,7 @@ func (d *choosy) send(v int) {
 func (d *choosy) reckon(now time.Time) time.Time {
 	if now.Before(d.newest) {
 		if d.traits.ClockBack == tt.BackStands {
-			if d.is(severalFollow) && d.cfg.K > 1 {
+			if d.is("several follow a clock that is set back") && d.cfg.K > 1 {
 				return now
 			}
 			return d.newest
@@ -196,7 +188,7 @@ func (d *choosy) arm(in time.Duration, now time.Time) {
 			case gen != d.gen || !d.pending:
 				return
 			case d.traits.ClockBack == tt.BackStands && now.Before(d.began.Add(d.cfg.Interval)):
-				if !d.is(waitsInVain) {
+				if !d.is("a timer that a clock set back has made early is the last one") {
 					d.arm(d.began.Add(d.cfg.Interval).Sub(now), now)
 				}
 				return
@@ -253,11 +245,7 @@ func (d *choosy) forget() {
 func (d *choosy) others() []*choosy {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	var all []*choosy
-	for _, k := range d.keys {
-		all = append(all, k)
-	}
-	return all
+	return slices.Collect(maps.Values(d.keys))
 }
 
 func (d *choosy) stop() {
@@ -276,7 +264,7 @@ func (d *choosy) cancel() {
 		d.drop()
 		d.ended, d.closed = true, true
 	})
-	if d.is(cancelsOne) {
+	if d.is("a context that ends leaves what waits for a key") {
 		return
 	}
 	for _, k := range d.others() {
@@ -311,7 +299,7 @@ func (d *choosy) isClosed() bool {
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	return d.closed || d.is(closedTooSoon) && d.ended
+	return d.closed || d.is("the output is closed before what waits has come") && d.ended
 }
 
 // of is the throttle of a key.
@@ -320,7 +308,7 @@ func (d *choosy) of(key int) *choosy {
 	defer d.mu.Unlock()
 	if d.keys[key] == nil {
 		d.sweep()
-		d.keys[key] = newChoosyThrottle(d.traits, d.ways, d.clock, d.cfg, d.emit)
+		d.keys[key] = newChoosy(d.base, d.traits, d.ways)
 		d.keys[key].came = d.clock.Now()
 	}
 	return d.keys[key]
@@ -328,7 +316,7 @@ func (d *choosy) of(key int) *choosy {
 
 // sweep forgets keys that are not at rest, if that is its mistake.
 func (d *choosy) sweep() {
-	if !d.is(sweepsOldest) && !d.is(sweepsByAge) {
+	if !d.is("keys are swept by the oldest of several") && !d.is("keys are swept by when they came") {
 		return
 	}
 	now := d.clock.Now()
@@ -336,67 +324,89 @@ func (d *choosy) sweep() {
 		k.mu.Lock()
 		defer k.mu.Unlock()
 		old := k.came
-		if d.is(sweepsOldest) && len(k.passed) > 0 {
+		if d.is("keys are swept by the oldest of several") && len(k.passed) > 0 {
 			old = k.passed[0]
 		}
 		return d.over(old, now)
 	})
 }
 
-// choosySpec has the operations that has names.
-func choosySpec(
-	source tt.TimeSource, tr tt.Traits, ways ways, has map[conformance.Op]bool,
-) tt.Spec {
-	return tt.Spec{
-		Name: "a choosy throttle", Time: source, Traits: tr,
-		New: func(env tt.Env, cfg tt.Config, emit func(int)) tt.Funcs {
-			d := newChoosyThrottle(tr, ways, env.Clock, cfg, func(v int) {
-				if tr.Payload == tt.NoPayload {
-					v = 0
-				}
-				emit(v)
-			})
-			f := tt.Funcs{Call: d.call}
-			switch {
-			case source == tt.Explicit:
-				f.Call, f.AllowAt = nil, d.allowAt
-			case ways.allows:
-				f.Call, f.Allow = nil, func() bool { return d.allowAt(env.Clock.Now()) }
-			}
-			if has[verb.Reset] {
-				f.Reset = d.reset
-			}
-			if has[verb.Stop] {
-				f.Stop, f.Drop = d.stop, d.forget
-			}
-			if f.Call == nil {
-				return f
-			}
-			if has[callKeys] {
-				f.CallKey = func(key, v int) { d.of(key).call(v) }
-				if has[verb.Reset] {
-					f.ResetKey = func(key int) { d.of(key).reset() }
-				}
-			}
-			if has[verb.Fault] {
-				f.Fault = d.fault
-			}
-			if has[verb.Close] {
-				f.Close, f.Closed = d.end, d.isClosed
-			}
-			if has[verb.Cancel] {
-				f.Cancel, f.Closed = d.cancel, d.isClosed
-			}
+// choosyKind has the operations that has names.
+func choosyKind(tr tt.Traits, ways ways, has ...conformance.Op) kind {
+	return kind{name: "a choosy throttle", traits: tr, make: func(b base) tt.Funcs {
+		if b.cfg.Interval == 0 && ways.refusesZero {
+			panic("choosy: it cannot be made so")
+		}
+		if emit := b.emit; tr.Payload == tt.NoPayload {
+			b.emit = func(int) { emit(0) }
+		}
+		d := newChoosy(b, tr, ways)
+		var f tt.Funcs
+		switch {
+		case ways.explicit:
+			f.AllowAt = d.allowAt
+		case ways.allows:
+			f.Allow = func() bool { return d.allowAt(b.clock.Now()) }
+		default:
+			f.Call = d.call
+		}
+		resets := slices.Contains(has, verb.Reset)
+		if resets {
+			f.Reset = d.reset
+		}
+		if slices.Contains(has, verb.Stop) {
+			f.Stop, f.Drop = d.stop, d.forget
+		}
+		if f.Call == nil {
 			return f
-		},
+		}
+		if slices.Contains(has, callKeys) {
+			f.CallKey = func(key, v int) { d.of(key).call(v) }
+		}
+		if resets && f.CallKey != nil {
+			f.ResetKey = func(key int) { d.of(key).reset() }
+		}
+		if slices.Contains(has, verb.Fault) {
+			f.Fault = d.fault
+		}
+		if slices.Contains(has, verb.Close) {
+			f.Close, f.Closed = d.end, d.isClosed
+		}
+		if slices.Contains(has, verb.Cancel) {
+			f.Cancel, f.Closed = d.cancel, d.isClosed
+		}
+		return f
+	}}
+}
+
+// choosyKinds are choosy throttles that have mistakes.
+func choosyKinds() []kind {
+	leading := tt.Traits{
+		Edges:    []tt.Edges{tt.Leading},
+		Boundary: tt.BoundaryPasses, Payload: tt.LastPayload, ClockBack: tt.BackStands,
+	}
+	several := leading
+	several.Windows = tt.WindowsSliding
+	trailing := tt.Traits{Edges: []tt.Edges{tt.Trailing}, Boundary: tt.BoundaryPasses, Payload: tt.LastPayload}
+	stands, late := trailing, trailing
+	stands.ClockBack, late.CloseFlush = tt.BackStands, tt.CloseAtDeadline
+	mutant := func(name, rule string, tr tt.Traits, has ...conformance.Op) kind {
+		return choosyKind(tr, ways{}, has...).with(mistake{name, rule})
+	}
+	return []kind{
+		mutant("several follow a clock that is set back", "X-BACK", several),
+		mutant("a timer that a clock set back has made early is the last one", "X-BACK", stands),
+		mutant("a context that ends leaves what waits for a key", "TH-CTX", trailing, verb.Cancel, callKeys),
+		mutant("keys are swept by the oldest of several", "TH-KEY", several, callKeys),
+		mutant("keys are swept by when they came", "TH-KEY", leading, callKeys),
+		mutant("the output is closed before what waits has come", "TH-CLOSE", late, verb.Close),
 	}
 }
 
-// chosen are throttles with choices drawn from a seed, which is always the same.
+// Chosen are n correct throttles that choose all that may be chosen, drawn from a seed, which is always the same.
 // Each choice is made by some.
-func chosen(n int) []tt.Spec {
+func Chosen(n int) (all []zoo.Design) {
 	rnd := rand.New(rand.NewPCG(3, 1))
-	var out []tt.Spec
 	for i := range n {
 		pick := func(of int) int { return 1 + (i+rnd.IntN(of))%of }
 		coin := func() bool { return rnd.IntN(2) == 0 }
@@ -410,39 +420,31 @@ func chosen(n int) []tt.Spec {
 			CloseFlush:  tt.CloseFlush(pick(3)),
 			Reentrancy:  tt.Reentrancy(pick(3) - 1),
 		}
-		for _, e := range []tt.Edges{
-			tt.Trailing, tt.Leading, tt.LeadingAndTrailing, tt.NoEdges,
-		} {
+		every := []tt.Edges{tt.Trailing, tt.Leading, tt.LeadingAndTrailing, tt.NoEdges}
+		for _, e := range every {
 			if coin() {
 				tr.Edges = append(tr.Edges, e)
 			}
 		}
 		if len(tr.Edges) == 0 || len(tr.Edges) == 1 && tr.Edges[0] == tt.NoEdges {
-			tr.Edges = append(tr.Edges, []tt.Edges{
-				tt.Trailing, tt.Leading, tt.LeadingAndTrailing,
-			}[i%3])
+			tr.Edges = append(tr.Edges, every[i%3])
 		}
-		has := map[conformance.Op]bool{}
-		for _, op := range []conformance.Op{
-			verb.Reset, verb.Stop, verb.Close,
-			verb.Cancel, verb.Fault, callKeys,
-		} {
-			has[op] = coin()
+		var has []conformance.Op
+		for _, op := range []conformance.Op{verb.Reset, verb.Stop, verb.Close, verb.Cancel, verb.Fault, callKeys} {
+			if coin() {
+				has = append(has, op)
+			}
 		}
 		ways := ways{apart: coin(), opens: coin(), refusesZero: coin(), stopIsFinal: coin()}
-		source := []tt.TimeSource{
-			tt.Injected, tt.PackageTime, tt.Injected,
-			tt.Explicit, tt.PackageTime,
-		}[i%5]
-		if source == tt.Explicit {
+		source := []tt.TimeSource{tt.Injected, tt.PackageTime, tt.Injected, tt.Explicit, tt.PackageTime}[i%5]
+		if ways.explicit = source == tt.Explicit; ways.explicit {
 			tr.Edges = []tt.Edges{tt.Leading}
 		}
 		ways.allows = coin() && !slices.ContainsFunc(tr.Edges, func(e tt.Edges) bool {
 			return e&tt.Trailing != 0 && e != tt.NoEdges
 		})
-		spec := choosySpec(source, tr, ways, has)
-		spec.Name = fmt.Sprintf("%s %d", spec.Name, i)
-		out = append(out, spec)
+		k := choosyKind(tr, ways, has...).named(fmt.Sprintf("a choosy throttle %d", i))
+		all = append(all, zoo.Design{Name: k.name, Spec: k.spec(source, "")})
 	}
-	return out
+	return all
 }

@@ -7,43 +7,46 @@ import (
 	"time"
 
 	tt "github.com/escapement-go/escapement/conformance/throttletest"
-	"github.com/jonboulle/clockwork"
 )
 
-// Correct throttles of very different makes. None may be accused.
-
-// stamps compares atomic stamps, correct unless mutant names its mistake.
-func stamps(
-	clock clockwork.Clock, passes func(gap time.Duration) bool, mutant string,
-) (allow func() bool, reset func()) {
+// stamps compares atomic stamps.
+func stamps(b base, passes func(gap time.Duration) bool) tt.Funcs {
 	const never = -1 << 62
-	start := clock.Now()
+	start := b.clock.Now()
 	var last atomic.Int64
 	last.Store(never)
-	return func() bool {
-		now := int64(clock.Since(start))
-		for {
-			old := last.Load()
-			if (old != never || mutant == stampOfNone) && !passes(time.Duration(now-old)) {
-				return false
+	return tt.Funcs{
+		Reset: func() { last.Store(never) },
+		Allow: func() bool {
+			now := int64(b.clock.Since(start))
+			for {
+				old := last.Load()
+				known := old != never || b.is("no emission is one of 146 years ago")
+				if known && !passes(time.Duration(now-old)) {
+					return false
+				}
+				if last.CompareAndSwap(old, now) {
+					return true
+				}
 			}
-			if last.CompareAndSwap(old, now) {
-				return true
-			}
-		}
-	}, func() { last.Store(never) }
+		},
+	}
 }
 
 // floats is a bucket of one token, reckoned as in golang.org/x/time/rate: what is missing is
 // turned into a duration, and less than a nanosecond of that is nothing.
 type floats struct {
-	clock     clockwork.Clock
+	base
 	perSecond float64
-	mutant    string
 
 	mu     sync.Mutex
 	tokens float64
 	last   time.Time
+}
+
+func newFloats(b base) tt.Funcs {
+	d := &floats{base: b, perSecond: 1 / b.cfg.Interval.Seconds(), tokens: 1}
+	return tt.Funcs{Allow: d.allow}
 }
 
 func (d *floats) allow() bool {
@@ -54,143 +57,128 @@ func (d *floats) allow() bool {
 	}
 	now := d.clock.Now()
 	tokens := min(1, d.tokens+now.Sub(d.last).Seconds()*d.perSecond) - 1
-	if tokens < 0 && time.Duration(-tokens/d.perSecond*float64(time.Second)) > 0 &&
-		!(d.mutant == roughly && -tokens*1000 < 1) {
+	roughly := d.is("the end of an interval is known to a thousandth of it") && -tokens*1000 < 1
+	if tokens < 0 && time.Duration(-tokens/d.perSecond*float64(time.Second)) > 0 && !roughly {
 		return false
 	}
 	d.tokens, d.last = tokens, now
 	return true
 }
 
-// cooling counts the interval from the end of its callback, until its timer says that it is over, and asks no clock.
-type cooling struct {
-	clock    clockwork.Clock
-	interval time.Duration
-	emit     func(int)
-	cooling  atomic.Bool
-}
-
-func (d *cooling) after(v int) {
-	if d.cooling.CompareAndSwap(false, true) {
-		defer d.clock.AfterFunc(d.interval, func() { d.cooling.Store(false) })
-		d.emit(v)
+// cooling counts the interval from the end of its callback, until a timer says that it is over, and asks no clock.
+func cooling(b base) tt.Funcs {
+	if b.cfg.Interval == 0 {
+		return tt.Funcs{Call: b.emit}
 	}
+	var cools atomic.Bool
+	return tt.Funcs{Call: func(v int) {
+		if cools.CompareAndSwap(false, true) {
+			defer b.clock.AfterFunc(b.cfg.Interval, func() { cools.Store(false) })
+			b.emit(v)
+		}
+	}}
 }
 
 // loop is a goroutine with channels and one timer, of any edge.
-type loop struct {
-	in   chan int
-	done chan struct{}
-}
-
-func newLoop(clock clockwork.Clock, cfg tt.Config, emit func(int)) *loop {
-	d := &loop{make(chan int), make(chan struct{})}
+func loop(b base) tt.Funcs {
+	in, done := make(chan int), make(chan struct{})
 	go func() {
-		timer := clock.NewTimer(time.Hour)
+		timer := b.clock.NewTimer(time.Hour)
 		timer.Stop()
 		defer timer.Stop()
 		running, pending, value := false, false, 0
 		for {
 			select {
-			case <-d.done:
+			case <-done:
 				return
-			case v := <-d.in:
+			case v := <-in:
 				switch {
-				case cfg.Interval == 0:
-					emit(v)
+				case b.cfg.Interval == 0:
+					b.emit(v)
 				case !running:
 					running = true
-					timer.Reset(cfg.Interval)
-					if cfg.Edges&tt.Leading != 0 {
-						emit(v)
+					timer.Reset(b.cfg.Interval)
+					if b.cfg.Edges&tt.Leading != 0 {
+						b.emit(v)
 					} else {
 						pending, value = true, v
 					}
-				case cfg.Edges&tt.Trailing != 0:
+				case b.cfg.Edges&tt.Trailing != 0:
 					pending, value = true, v
 				}
 			case <-timer.Chan():
 				if running = pending; running {
 					pending = false
-					timer.Reset(cfg.Interval)
-					emit(value)
+					timer.Reset(b.cfg.Interval)
+					b.emit(value)
 				}
 			}
 		}
 	}()
-	return d
+	return tt.Funcs{Call: func(v int) { in <- v }, Stop: sync.OnceFunc(func() { close(done) })}
 }
 
-func (d *loop) call(v int) { d.in <- v }
-
-// woken is a goroutine that events wake: those that come before it looks are one.
-type woken struct{ wake, done chan struct{} }
-
-func newWoken(clock clockwork.Clock, cfg tt.Config, emit func(int)) *woken {
-	d := &woken{make(chan struct{}, 1), make(chan struct{})}
+// wokenLoop is a goroutine that events wake: those that come before it looks are one.
+func wokenLoop(b base) tt.Funcs {
+	wake, done := make(chan struct{}, 1), make(chan struct{})
 	go func() {
-		timer := clock.NewTimer(time.Hour)
+		timer := b.clock.NewTimer(time.Hour)
 		defer timer.Stop()
 		for {
 			select {
-			case <-d.wake:
-			case <-d.done:
+			case <-wake:
+			case <-done:
 				return
 			}
-			timer.Reset(cfg.Interval)
-			emit(0)
+			timer.Reset(b.cfg.Interval)
+			b.emit(0)
 			select {
 			case <-timer.Chan():
-			case <-d.done:
+			case <-done:
 				return
 			}
 		}
 	}()
-	return d
-}
-
-func (d *woken) call(int) {
-	select {
-	case d.wake <- struct{}{}:
-	default:
+	call := func(int) {
+		select {
+		case wake <- struct{}{}:
+		default:
+		}
 	}
+	return tt.Funcs{Call: call, Stop: sync.OnceFunc(func() { close(done) })}
 }
 
-// batch emits the newest of a batch, whose interval its first event begins. It ends
+// newestOfBatch emits the newest of a batch, whose interval its first event begins. It ends
 // with its input, and in no other way.
-type batch struct {
-	in     chan int
-	closed atomic.Bool
-}
-
-func newBatch(clock clockwork.Clock, cfg tt.Config, emit func(int), mutant string) *batch {
-	d := &batch{in: make(chan int)}
+func newestOfBatch(b base) tt.Funcs {
+	in := make(chan int)
+	var closed atomic.Bool
 	go func() {
-		defer d.closed.Store(true)
-		timer := clock.NewTimer(time.Hour)
-		if mutant != timerOfNone {
+		defer closed.Store(true)
+		timer := b.clock.NewTimer(time.Hour)
+		if !b.is("the timer of the constructor is not stopped") {
 			timer.Stop()
 		}
 		defer timer.Stop()
 		pending, newest := false, 0
 		for {
 			select {
-			case v, ok := <-d.in:
+			case v, ok := <-in:
 				if !ok {
 					if pending {
-						emit(newest)
+						b.emit(newest)
 					}
 					return
 				}
 				if !pending {
-					timer.Reset(cfg.Interval)
+					timer.Reset(b.cfg.Interval)
 				}
 				pending, newest = true, v
 			case <-timer.Chan():
 				pending = false
-				emit(newest)
+				b.emit(newest)
 			}
 		}
 	}()
-	return d
+	return tt.Funcs{Call: func(v int) { in <- v }, Close: func() { close(in) }, Closed: closed.Load}
 }

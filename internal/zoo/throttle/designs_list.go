@@ -4,60 +4,29 @@ import (
 	"sync"
 	"time"
 
-	"github.com/escapement-go/escapement/conformance"
 	tt "github.com/escapement-go/escapement/conformance/throttletest"
 	"github.com/escapement-go/escapement/internal/verb"
-	"github.com/jonboulle/clockwork"
 )
 
-// design is a correct throttle, made when it is needed.
-type design struct {
-	name string
-	make func() tt.Spec
-}
-
-// build makes a throttle.
-type build func(clock clockwork.Clock, cfg tt.Config, emit func(int)) tt.Funcs
-
-// designs are correct.
-func designs(source tt.TimeSource) []design {
-	spec := func(traits tt.Traits, build build) func() tt.Spec {
-		return func() tt.Spec {
-			return tt.Spec{Time: source, Traits: traits,
-				New: func(env tt.Env, cfg tt.Config, emit func(int)) tt.Funcs {
-					return build(env.Clock, cfg, emit)
-				}}
-		}
-	}
+// designs are throttles of very different kinds.
+func designs() []kind {
 	on := func(edges ...tt.Edges) tt.Traits {
 		return tt.Traits{
-			Edges:      edges,
-			Boundary:   tt.BoundaryPasses,
-			BothSingle: tt.BothOnce,
-			Payload:    tt.LastPayload,
+			Edges: edges, Boundary: tt.BoundaryPasses, BothSingle: tt.BothOnce, Payload: tt.LastPayload,
 		}
 	}
-	leading := tt.Traits{
-		Edges:    []tt.Edges{tt.Leading},
-		Boundary: tt.BoundaryPasses,
-	}
-	after := leading
+	leading := tt.Traits{Edges: []tt.Edges{tt.Leading}, Boundary: tt.BoundaryPasses}
+	after, end, several, standing, rounded := leading, leading, leading, leading, leading
 	after.Boundary = tt.BoundaryWaits
-	end := leading
 	end.Anchor = tt.AnchorEnd
-	several := leading
 	several.Windows = tt.WindowsSliding
-	standing := leading
 	standing.ClockBack, standing.Payload = tt.BackStands, tt.LastPayload
-	rounded := leading
 	rounded.Boundary, rounded.ClockBack = tt.BoundaryRounded, tt.BackStands
 	woken := on(tt.LeadingAndTrailing)
 	woken.Payload, woken.StopBarrier = tt.NoPayload, tt.NoBarrier // nobody waits for the loop
 	batch := tt.Traits{
-		Edges:      []tt.Edges{tt.Trailing},
-		Payload:    tt.LastPayload,
-		CloseFlush: tt.CloseFires,
-		Reentrancy: tt.ReentrancyForbidden,
+		Edges: []tt.Edges{tt.Trailing}, Payload: tt.LastPayload,
+		CloseFlush: tt.CloseFires, Reentrancy: tt.ReentrancyForbidden,
 	}
 	twice := on(tt.LeadingAndTrailing)
 	twice.BothSingle = tt.BothTwice
@@ -68,79 +37,49 @@ func designs(source tt.TimeSource) []design {
 	forbids.Reentrancy, forbids.StopBarrier = tt.ReentrancyForbidden, tt.NoBarrier
 	locked := on(tt.LeadingAndTrailing)
 	locked.Reentrancy = tt.ReentrancyForbidden
-	return []design{
-		{"stamps", spec(leading, func(clock clockwork.Clock, cfg tt.Config, _ func(int)) tt.Funcs {
-			allow, reset := stamps(clock, func(gap time.Duration) bool { return gap >= cfg.Interval }, "")
-			return tt.Funcs{Allow: allow, Reset: reset}
-		})},
-		{"stamps, open after the end",
-			spec(after, func(clock clockwork.Clock, cfg tt.Config, _ func(int)) tt.Funcs {
-				allow, reset := stamps(clock, func(gap time.Duration) bool { return gap > cfg.Interval }, "")
-				return tt.Funcs{Allow: allow, Reset: reset}
-			})},
-		{"tokens in floats",
-			spec(rounded, func(clock clockwork.Clock, cfg tt.Config, _ func(int)) tt.Funcs {
-				d := &floats{clock: clock, perSecond: 1 / cfg.Interval.Seconds(), tokens: 1}
-				return tt.Funcs{Allow: d.allow}
-			})},
-		{"cooling after the callback",
-			spec(end, func(clock clockwork.Clock, cfg tt.Config, emit func(int)) tt.Funcs {
-				d := &cooling{clock: clock, interval: cfg.Interval, emit: emit}
-				if cfg.Interval == 0 {
-					return tt.Funcs{Call: emit}
-				}
-				return tt.Funcs{Call: d.after}
-			})},
-		{"a loop",
-			spec(forbids, func(clock clockwork.Clock, cfg tt.Config, emit func(int)) tt.Funcs {
-				d := newLoop(clock, cfg, emit)
-				return tt.Funcs{Call: d.call, Stop: sync.OnceFunc(func() { close(d.done) })}
-			})},
-		{"a loop that is woken",
-			spec(woken, func(clock clockwork.Clock, cfg tt.Config, emit func(int)) tt.Funcs {
-				d := newWoken(clock, cfg, emit)
-				return tt.Funcs{Call: d.call, Stop: sync.OnceFunc(func() { close(d.done) })}
-			})},
-		{"a batch that ends with its input",
-			spec(batch, func(clock clockwork.Clock, cfg tt.Config, emit func(int)) tt.Funcs {
-				d := newBatch(clock, cfg, emit, "")
-				return tt.Funcs{
-					Call:   func(v int) { d.in <- v },
-					Close:  func() { close(d.in) },
-					Closed: d.closed.Load,
-				}
-			})},
-		{"the time that remains",
-			func() tt.Spec { return choosySpec(source, all, ways{}, nil) }},
-		{"an observable",
-			func() tt.Spec { return choosySpec(source, all, ways{apart: true, opens: true}, nil) }},
-		{"several for each key", func() tt.Spec {
-			return choosySpec(source, several, ways{}, map[conformance.Op]bool{callKeys: true})
+	return []kind{
+		{
+			name: "design: stamps", traits: leading, make: func(b base) tt.Funcs {
+				return stamps(b, func(gap time.Duration) bool { return gap >= b.cfg.Interval })
+			},
+			mistakes: []mistake{{"no emission is one of 146 years ago", "TH-FIRST"}},
+		},
+		{
+			name: "design: stamps, open after the end", traits: after, make: func(b base) tt.Funcs {
+				return stamps(b, func(gap time.Duration) bool { return gap > b.cfg.Interval })
+			},
+		},
+		{
+			name: "design: tokens in floats", traits: rounded, make: newFloats,
+			mistakes: []mistake{{"the end of an interval is known to a thousandth of it", "TH-SPACE"}},
+		},
+		{name: "design: cooling after the callback", traits: end, make: cooling},
+		{name: "design: a loop", traits: forbids, make: loop},
+		{name: "design: a loop that is woken", traits: woken, make: wokenLoop},
+		{
+			name: "design: a batch that ends with its input", traits: batch, make: newestOfBatch,
+			mistakes: []mistake{{"the timer of the constructor is not stopped", "TH-NOSPON"}},
+		},
+		choosyKind(all, ways{}).named("design: the time that remains"),
+		choosyKind(all, ways{apart: true, opens: true}).named("design: an observable"),
+		choosyKind(several, ways{}, callKeys).named("design: several for each key"),
+		choosyKind(standing, ways{forgets: true}, verb.Reset).named("design: what a reset makes new"),
+		{name: "design: a state machine, twice", traits: twice, make: func(b base) tt.Funcs {
+			b.mutant = "emits a single event twice"
+			return tt.Funcs{Call: (&timed{base: b}).call}
 		}},
-		{"what a reset makes new", func() tt.Spec {
-			return choosySpec(source, standing, ways{forgets: true}, map[conformance.Op]bool{verb.Reset: true})
+		{
+			name: "design: a slot that emits under its lock", traits: locked, make: func(b base) tt.Funcs {
+				return tt.Funcs{Call: (&slot{base: b, locked: true}).call}
+			}, // a mistake unless it is documented that callbacks must not call it
+			mistakes: []mistake{{"what it emits on the trailing edge it emits under its lock", "X-REENT"}},
+		},
+		{name: "design: a slot whose callbacks run one by one", traits: locked, make: func(b base) tt.Funcs {
+			return tt.Funcs{Call: (&slot{base: b, serial: new(sync.Mutex)}).call}
 		}},
-		{"a state machine, twice",
-			spec(twice, func(clock clockwork.Clock, cfg tt.Config, emit func(int)) tt.Funcs {
-				d := &timed{clock: clock, cfg: cfg, emit: emit, mutant: "emits a single event twice"}
-				return tt.Funcs{Call: d.call}
-			})},
-		{"a slot that emits under its lock",
-			spec(locked, func(clock clockwork.Clock, cfg tt.Config, emit func(int)) tt.Funcs {
-				d := &slot{clock: clock, cfg: cfg, emit: emit, locked: true}
-				return tt.Funcs{Call: d.call}
-			})},
-		{"a slot whose callbacks run one by one",
-			spec(locked, func(
-				clock clockwork.Clock, cfg tt.Config, emit func(int),
-			) tt.Funcs {
-				d := &slot{clock: clock, cfg: cfg, emit: emit, serial: new(sync.Mutex)}
-				return tt.Funcs{Call: d.call}
-			})},
-		{"the first payload",
-			spec(first, func(clock clockwork.Clock, cfg tt.Config, emit func(int)) tt.Funcs {
-				d := &timed{clock: clock, cfg: cfg, emit: emit, mutant: "emits the first payload"}
-				return tt.Funcs{Call: d.call}
-			})},
+		{name: "design: the first payload", traits: first, make: func(b base) tt.Funcs {
+			b.mutant = "emits the first payload"
+			return tt.Funcs{Call: (&timed{base: b}).call}
+		}},
 	}
 }

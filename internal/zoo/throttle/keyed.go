@@ -3,99 +3,71 @@ package throttle
 import (
 	"maps"
 	"slices"
-	"sync/atomic"
 	"time"
 )
 
-// keys returns what finds the throttle of a key, beside d, which has none.
-func (d *timed) keys() (of func(key int) *timed) {
-	known, heard := map[int]*timed{}, &atomic.Int64{}
-	d.known = known
-	var order []int // in which they came
-	return func(key int) *timed {
-		d.mu.Lock()
-		defer d.mu.Unlock()
-		switch {
-		case d.mutant == "keys share an interval":
-			key = 0
-		case d.mutant == "keys share sixteen intervals":
-			key %= 16
-		}
-		if own := known[key]; own != nil {
-			return own
-		}
-		if d.mutant == "keys are swept by the wall clock" {
-			for k, other := range known {
-				if k != key && time.Now().After(other.until) {
-					delete(known, k)
-				}
-			}
-		}
-		if d.mutant == "remembers the newest hundred keys" && len(order) == 100 {
-			delete(known, order[0])
-			order = order[1:]
-		}
-		order = append(order, key)
-		known[key] = &timed{clock: d.clock, cfg: d.cfg, emit: d.emit, mutant: d.mutant, heard: heard}
-		return known[key]
+// of is the throttle of a key.
+func (d *timed) of(key int) *timed {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	switch d.mutant {
+	case "keys share an interval":
+		key = 0
+	case "keys share sixteen intervals":
+		key %= 16
 	}
+	if own := d.keys[key]; own != nil {
+		return own
+	}
+	d.order = append(d.order, key)
+	switch {
+	case d.is("keys are swept by the wall clock"):
+		maps.DeleteFunc(d.keys, func(_ int, other *timed) bool { return time.Now().After(other.until) })
+	case len(d.order) > 100 && d.is("remembers the newest hundred keys"):
+		delete(d.keys, d.order[0])
+		d.order = d.order[1:]
+	}
+	d.keys[key] = &timed{base: d.base, keyless: d}
+	return d.keys[key]
 }
 
-// keysShareWaiting is a mistake: the trailing edge emits the newest event of any key.
-const keysShareWaiting = "keys share what waits for the trailing edge"
+func (d *timed) callKey(key, v int) {
+	d.heard.Store(int64(v))
+	d.of(key).call(v)
+}
+
+func (d *timed) resetKey(key int) {
+	if d.is("a reset with a key is one of another too") {
+		d.of(3 - key).reset()
+	}
+	d.of(key).reset()
+}
 
 func (d *timed) reset() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if d.is("a reset of several leaves the interval") && d.cfg.K > 1 {
-		d.count = 0
-		return
-	}
-	if !d.is("reset does nothing") && !(d.is("reset does nothing for several") && d.cfg.K > 1) {
+	several, keyed := d.cfg.K > 1, d.keyless != nil
+	switch {
+	case several && d.is("a reset of several leaves the interval"),
+		keyed && d.is("a reset with a key leaves the interval"):
+		d.first = d.total
+	case d.is("reset does nothing"), several && d.is("reset does nothing for several"):
+	case d.is("a reset sets the last emission to the zero time"):
+		d.used, d.until = true, time.Time{}.Add(d.cfg.Interval)
+	default:
 		d.used = false
 	}
-	if d.is("a reset sets the last emission to the zero time") {
-		d.used, d.until = true, time.Time{}.Add(d.cfg.Interval)
-	}
 }
-
-// resetKey resets the key that it is.
-func (d *timed) resetKey() {
-	if !d.is("a reset with a key leaves the interval") {
-		d.reset()
-		return
-	}
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	d.count = 0
-}
-
-// callKey is an event of the key that it is.
-func (d *timed) callKey(v int) {
-	d.heard.Store(int64(v))
-	d.call(v)
-}
-
-// flushesOne is a mistake of a flush of all keys.
-const flushesOne = "a flush emits what is pending of one key only"
 
 // flushAll emits what is pending of each key, and without one.
 func (d *timed) flushAll() {
 	d.flush()
 	d.mu.Lock()
-	known := maps.Clone(d.known)
+	keys := maps.Clone(d.keys)
 	d.mu.Unlock()
-	for _, key := range slices.Sorted(maps.Keys(known)) {
-		if had := known[key].flush(); had && d.is(flushesOne) {
+	for _, key := range slices.Sorted(maps.Keys(keys)) {
+		if had := keys[key].flush(); had && d.is("a flush emits what is pending of one key only") {
 			return
 		}
 	}
-}
-
-// waiting is what the trailing edge emits.
-func (d *timed) waiting() int {
-	if d.is(keysShareWaiting) && d.heard != nil {
-		return int(d.heard.Load())
-	}
-	return d.value
 }

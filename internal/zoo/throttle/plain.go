@@ -4,18 +4,33 @@ import (
 	"sync"
 	"time"
 
-	tt "github.com/escapement-go/escapement/conformance/throttletest"
 	"github.com/jonboulle/clockwork"
+
+	tt "github.com/escapement-go/escapement/conformance/throttletest"
 )
 
-// plain is a throttle whose callback gets no payload, correct unless mutant names one of
-// its mistakes. On the leading edge it asks no clock.
-type plain struct {
-	clock  clockwork.Clock
-	cfg    tt.Config
-	emit   func(int)
-	mutant string
+// plainKind is a throttle whose callback gets no payload.
+var plainKind = kind{
+	name: "zoo throttle without payload",
+	traits: tt.Traits{
+		Edges:    []tt.Edges{tt.LeadingAndTrailing, tt.Leading},
+		Boundary: tt.BoundaryPasses, BothSingle: tt.BothOnce, Payload: tt.NoPayload,
+	},
+	make: func(b base) tt.Funcs {
+		d := &plain{base: b}
+		return tt.Funcs{Call: d.call, Reset: d.reset}
+	},
+	mistakes: []mistake{
+		{"a timer that has expired emits all the same", "TH-SPACE"},
+		{"a timer that has expired takes what is new", "TH-SPACE"},
+		{"a timer that has expired ends the interval after a reset", "TH-RESET"},
+		{"what comes while it emits is forgotten", "TH-BUSY"},
+	},
+}
 
+// plain asks no clock on the leading edge.
+type plain struct {
+	base
 	mu      sync.Mutex
 	used    bool
 	last    time.Time
@@ -50,20 +65,19 @@ func (d *plain) call(int) {
 
 func (d *plain) trail(gen int) {
 	d.mu.Lock()
-	if d.mutant == "a timer that has expired takes what is new" {
+	if d.is("a timer that has expired takes what is new") {
 		gen = d.gen
 	}
-	if (gen != d.gen || !d.waiting) && d.mutant != "a timer that has expired emits all the same" {
+	if (gen != d.gen || !d.waiting) && !d.is("a timer that has expired emits all the same") {
 		d.mu.Unlock()
 		return
 	}
 	d.last = d.clock.Now()
-	if d.mutant != "what comes while it emits is forgotten" {
-		d.waiting = false
-	}
+	forgets := d.is("what comes while it emits is forgotten")
+	d.waiting = forgets
 	d.mu.Unlock()
 	d.emit(0)
-	if d.mutant == "what comes while it emits is forgotten" {
+	if forgets {
 		d.mu.Lock()
 		d.waiting = false
 		d.mu.Unlock()
@@ -81,7 +95,7 @@ func (d *plain) cool() {
 	d.timer = d.clock.AfterFunc(d.cfg.Interval, func() {
 		d.mu.Lock()
 		defer d.mu.Unlock()
-		if gen == d.gen || d.mutant == "a timer that has expired ends the interval after a reset" {
+		if gen == d.gen || d.is("a timer that has expired ends the interval after a reset") {
 			d.timer = nil
 		}
 	})
@@ -98,21 +112,4 @@ func (d *plain) reset() {
 	}
 	d.used = false
 	d.gen++
-}
-
-func plainSpec(mutant string, source tt.TimeSource) tt.Spec {
-	return tt.Spec{
-		Name: "zoo throttle without payload",
-		Time: source,
-		New: func(env tt.Env, cfg tt.Config, emit func(int)) tt.Funcs {
-			d := &plain{clock: env.Clock, cfg: cfg, emit: emit, mutant: mutant}
-			return tt.Funcs{Call: d.call, Reset: d.reset}
-		},
-		Traits: tt.Traits{
-			Edges:      []tt.Edges{tt.LeadingAndTrailing, tt.Leading},
-			Boundary:   tt.BoundaryPasses,
-			BothSingle: tt.BothOnce,
-			Payload:    tt.NoPayload,
-		},
-	}
 }

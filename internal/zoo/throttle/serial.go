@@ -4,38 +4,39 @@ import (
 	"sync"
 	"time"
 
-	tt "github.com/escapement-go/escapement/conformance/throttletest"
-	"github.com/escapement-go/escapement/internal/zoo"
 	"github.com/jonboulle/clockwork"
+
+	tt "github.com/escapement-go/escapement/conformance/throttletest"
 )
 
-// serialMistakes are those of the throttle that runs one callback at a time.
-var serialMistakes = []mistake{
-	{"the interval of what waited for a callback counts from that one", "TH-BUSY"},
-	{"what a callback that panics has held up is lost", "X-PANIC"},
-	{"an interval of 0 keeps the newest event only", "TH-ZERO"},
-	{"a flush while a callback runs does nothing", "TH-FLUSH"},
-	{flushOpensNothing, "TH-FLUSH"},
-	{overtakenEnds, "TH-FLUSH"},
-	{"a stop while a callback runs waits for ever", "X-CALLS"},
-	{"a stop from the callback lets it run again", "TH-STOP"},
+// serialKind runs one callback at a time, on the goroutine that is at hand: what falls due meanwhile follows on
+// that one.
+var serialKind = kind{
+	name: "zoo throttle with one callback at a time",
+	traits: tt.Traits{
+		Edges:    []tt.Edges{tt.Leading, tt.Trailing, tt.LeadingAndTrailing},
+		Boundary: tt.BoundaryPasses, BothSingle: tt.BothOnce,
+		Payload: tt.LastPayload, Anchor: tt.AnchorStart,
+		PanicPolicy: tt.PanicPropagates, AfterFlush: tt.FlushOpensInterval,
+	},
+	make: func(b base) tt.Funcs {
+		d := &serial{base: b}
+		return tt.Funcs{Call: d.call, Flush: d.flush, Stop: d.stop}
+	},
+	mistakes: []mistake{
+		{"the interval of what waited for a callback counts from that one", "TH-BUSY"},
+		{"what a callback that panics has held up is lost", "X-PANIC"},
+		{"an interval of 0 keeps the newest event only", "TH-ZERO"},
+		{"a flush while a callback runs does nothing", "TH-FLUSH"},
+		{"a flush that emits opens no interval", "TH-FLUSH"},
+		{"a timer that a flush overtakes ends the interval of the flush", "TH-FLUSH"},
+		{"a stop while a callback runs waits for ever", "X-CALLS"},
+		{"a stop from the callback lets it run again", "TH-STOP"},
+	},
 }
 
-// Mistakes of a throttle whose flush opens an interval.
-const (
-	flushOpensNothing = "a flush that emits opens no interval"
-	overtakenEnds     = "a timer that a flush overtakes ends the interval of the flush"
-)
-
-// serial is a throttle that runs one callback at a time, on the goroutine that is at hand:
-// what falls due meanwhile follows on that one. It is correct unless mutant names one of its
-// mistakes.
 type serial struct {
-	clock  clockwork.Clock
-	cfg    tt.Config
-	emit   func(int)
-	mutant string
-
+	base
 	mu      sync.Mutex
 	used    bool
 	until   time.Time
@@ -57,7 +58,7 @@ func (d *serial) call(v int) {
 	switch {
 	case d.stopped:
 	case d.cfg.Interval == 0:
-		if d.running && d.mutant == "an interval of 0 keeps the newest event only" {
+		if d.running && d.is("an interval of 0 keeps the newest event only") {
 			d.queue = nil
 		}
 		if d.queue = append(d.queue, v); !d.running {
@@ -92,7 +93,7 @@ func (d *serial) arm(in time.Duration) {
 		d.mu.Lock()
 		defer d.mu.Unlock()
 		switch {
-		case gen != d.gen && d.mutant == overtakenEnds:
+		case gen != d.gen && d.is("a timer that a flush overtakes ends the interval of the flush"):
 			d.used = false
 		case gen != d.gen || !d.pending || d.due:
 		case d.running:
@@ -123,7 +124,7 @@ func (d *serial) run() {
 		if !d.due && len(d.queue) == 0 {
 			return
 		}
-		if d.mutant != "the interval of what waited for a callback counts from that one" {
+		if !d.is("the interval of what waited for a callback counts from that one") {
 			now = d.clock.Now()
 		}
 	}
@@ -136,7 +137,7 @@ func (d *serial) leave() {
 		return
 	}
 	d.due = false
-	if d.mutant == "what a callback that panics has held up is lost" {
+	if d.is("what a callback that panics has held up is lost") {
 		d.pending = false
 		return
 	}
@@ -146,18 +147,18 @@ func (d *serial) leave() {
 func (d *serial) flush() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if !d.pending || d.running && d.mutant == "a flush while a callback runs does nothing" {
+	if !d.pending || d.running && d.is("a flush while a callback runs does nothing") {
 		return
 	}
 	d.gen++
-	if d.mutant == overtakenEnds {
+	if d.is("a timer that a flush overtakes ends the interval of the flush") {
 		d.timer.Stop()
 	}
 	if d.due = d.running; d.running {
 		return
 	}
 	until := d.until
-	if d.run(); d.mutant == flushOpensNothing {
+	if d.run(); d.is("a flush that emits opens no interval") {
 		d.until = until
 	}
 }
@@ -165,46 +166,14 @@ func (d *serial) flush() {
 func (d *serial) stop() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if d.running && d.mutant == "a stop while a callback runs waits for ever" {
+	if d.running && d.is("a stop while a callback runs waits for ever") {
 		d.mu.Unlock()
 		<-make(chan struct{})
 	}
 	d.stopped, d.pending, d.queue = true, false, nil
-	d.due = d.running && d.mutant == "a stop from the callback lets it run again"
+	d.due = d.running && d.is("a stop from the callback lets it run again")
 	d.gen++
 	if d.timer != nil {
 		d.timer.Stop()
 	}
-}
-
-func serialSpec(mutant string, source tt.TimeSource) tt.Spec {
-	return tt.Spec{
-		Name: "zoo throttle with one callback at a time",
-		Time: source,
-		New: func(env tt.Env, cfg tt.Config, emit func(int)) tt.Funcs {
-			d := &serial{clock: env.Clock, cfg: cfg, emit: emit, mutant: mutant}
-			return tt.Funcs{Call: d.call, Flush: d.flush, Stop: d.stop}
-		},
-		Traits: tt.Traits{
-			Edges: []tt.Edges{
-				tt.Leading, tt.Trailing, tt.LeadingAndTrailing,
-			},
-			Boundary: tt.BoundaryPasses, BothSingle: tt.BothOnce,
-			Payload: tt.LastPayload, Anchor: tt.AnchorStart,
-			PanicPolicy: tt.PanicPropagates, AfterFlush: tt.FlushOpensInterval,
-		},
-	}
-}
-
-// serialMutants are its mistakes. Where an operation never returns, the callback that calls it
-// does not either, which is another finding.
-func serialMutants() (all []zoo.Mutant) {
-	for _, m := range serialMistakes {
-		mutant := zoo.Mutant{Name: m.name, Rule: m.rule, Spec: serialSpec(m.name, tt.Injected)}
-		if m.rule == "X-CALLS" {
-			mutant.Only = func(family string) bool { return family == "busy 250ms stop leading" }
-		}
-		all = append(all, mutant)
-	}
-	return all
 }

@@ -1,21 +1,11 @@
 package throttle
 
-import (
-	"sync"
-
-	tt "github.com/escapement-go/escapement/conformance/throttletest"
-	"github.com/jonboulle/clockwork"
-)
-
-// trailsLocked is a mistake of a slot, unless it is documented that callbacks must not call it.
-const trailsLocked = "what it emits on the trailing edge it emits under its lock"
+import "sync"
 
 // slot is there for an interval and throttles on both edges. Its timer runs whatever its callbacks
 // do, and has to wait while one runs where that holds a lock.
 type slot struct {
-	clock  clockwork.Clock
-	cfg    tt.Config
-	emit   func(int)
+	base
 	locked bool        // the trailing edge emits under the lock
 	serial *sync.Mutex // callbacks run one at a time; nil if they need not
 

@@ -3,14 +3,148 @@ package throttle
 
 import (
 	"fmt"
+	"slices"
 	"strings"
+
+	"github.com/jonboulle/clockwork"
 
 	tt "github.com/escapement-go/escapement/conformance/throttletest"
 	"github.com/escapement-go/escapement/internal/zoo"
 )
 
+// kind is a way to write a throttle, and the mistakes that it can have.
+type kind struct {
+	name     string
+	traits   tt.Traits
+	make     func(b base) tt.Funcs
+	mistakes []mistake
+}
+
+// base is what a throttle is made with, and its mistake, "" for none.
+type base struct {
+	clock  clockwork.Clock
+	cfg    tt.Config
+	emit   func(int)
+	mutant string
+}
+
+func (b *base) is(mutant string) bool { return b.mutant == mutant }
+
 // mistake is a mutant's name, and the rule that must catch it.
 type mistake struct{ name, rule string }
+
+// spec describes a throttle of a kind with a mistake, or with none.
+func (k kind) spec(source tt.TimeSource, mutant string) tt.Spec {
+	return tt.Spec{
+		Name: k.name, Time: source, Traits: k.traits,
+		New: func(env tt.Env, cfg tt.Config, emit func(int)) tt.Funcs {
+			return k.make(base{env.Clock, cfg, emit, mutant})
+		},
+	}
+}
+
+func (k kind) named(name string) kind {
+	k.name = name
+	return k
+}
+
+// with is the kind with other mistakes.
+func (k kind) with(mistakes ...mistake) kind {
+	k.mistakes = mistakes
+	return k
+}
+
+// Mutants are mistakes, each with the rule that must catch it.
+func Mutants() (all []zoo.Mutant) {
+	timed := timedKind()
+	unanchored := timed.with(
+		mistake{"an interval of 0 lasts until a timer ends it, and its callback must not bring events", "TH-ZERO"})
+	unanchored.traits.Reentrancy, unanchored.traits.Anchor = tt.ReentrancyForbidden, 0
+	for _, k := range slices.Concat(
+		[]kind{streamKind, unanchored, timed, plainKind, serialKind}, designs(), choosyKinds(),
+		[]kind{
+			timed.with(mistake{zoo.LosesTime, "X-READ"}, mistake{"a reset is done by a goroutine", "X-EFFECT"}),
+			deliveredKind, erringKind(), timed.with(timedCalls...),
+		},
+	) {
+		for _, m := range k.mistakes {
+			all = append(all, k.mutant(m))
+		}
+	}
+	return all
+}
+
+// mutant is a throttle with a mistake.
+func (k kind) mutant(m mistake) zoo.Mutant {
+	spec := k.spec(tt.Injected, m.name)
+	switch m.rule { // nobody breaks these who declares something else
+	case "X-BACK":
+		spec.Traits.ClockBack = tt.BackStands
+	case "X-REENT":
+		spec.Traits.Reentrancy = 0
+	}
+	mutant := zoo.Mutant{
+		Name: m.name, Rule: m.rule, Spec: spec, Steps: steps[m.name],
+		Hangs:  m.rule == "X-REENT" || strings.HasPrefix(m.name, "keeps a lock"),
+		Chance: m.rule == "TH-ONEOF" || m.rule == "X-ROW",
+	}
+	if only := families[m.name]; only != "" {
+		mutant.Only = func(family string) bool { return strings.HasPrefix(family, only) }
+	}
+	return mutant
+}
+
+// steps are those of the longest schedule that a mutant is run with, where it is longer than the one that is
+// shown for it.
+var steps = map[string]int{
+	"a clock that is set back freezes it":                          40,
+	"a clock that is set back freezes several":                     40,
+	"a clock that is set back after the first interval freezes it": 40,
+	"keys share sixteen intervals":                                 120,
+	"remembers the newest hundred keys":                            250,
+	"counts emissions in a byte":                                   400,
+}
+
+// families have the prefix of the names of the families that a mutant is run with. One that leaves goroutines after
+// each run leaves few so, which make the looks of later runs long; and where an operation never returns, the
+// callback that calls it does not either, which is another finding.
+var families = map[string]string{
+	"a context that ends is not looked at":                            "cancel",
+	"the output is never closed":                                      "close",
+	"a send does not look at the context":                             "reader gone",
+	"an event that waits for the stream does not look at the context": "behind a reader gone",
+	"a stop while a callback runs waits for ever":                     "busy 250ms stop leading",
+}
+
+// Designs are correct throttles of many kinds, on each clock that they can take.
+func Designs() (all []zoo.Design) {
+	timed := timedKind()
+	add := func(source tt.TimeSource, k kind) {
+		all = append(all, zoo.Design{Name: fmt.Sprintf("%s %s", k.name, source), Spec: k.spec(source, "")})
+	}
+	for _, source := range []tt.TimeSource{tt.Injected, tt.PackageTime} {
+		for _, k := range slices.Concat(
+			[]kind{timed, plainKind, serialKind, streamKind, erringKind(), deliveredKind}, designs(),
+		) {
+			add(source, k)
+		}
+	}
+	timed.traits.Edges = []tt.Edges{tt.Leading}
+	add(tt.Explicit, timed)
+	return append(all, asynchronous()...)
+}
+
+// Plain are the choices of a throttle that can build every edge.
+func Plain() tt.Traits {
+	return tt.Traits{
+		Edges:    []tt.Edges{tt.Trailing, tt.Leading, tt.LeadingAndTrailing},
+		Boundary: tt.BoundaryPasses, BothSingle: tt.BothOnce, Payload: tt.LastPayload,
+		Windows: tt.WindowsSliding, ClockBack: tt.BackBounded,
+	}
+}
+
+// Choosing is a correct throttle on an injected clock that chooses so.
+func Choosing(tr tt.Traits) tt.Spec { return choosyKind(tr, ways{}).spec(tt.Injected, "") }
 
 // timedMistakes are those of the throttle with every edge.
 var timedMistakes = []mistake{
@@ -52,8 +186,8 @@ var timedMistakes = []mistake{
 	{"keys are swept by the wall clock", "TH-KEY"},
 	{"a reset with a key is one of another too", "TH-KEY"},
 	{"a reset with a key leaves the interval", "TH-KEY"},
-	{keysShareWaiting, "TH-KEY"},
-	{flushesOne, "TH-KEY"},
+	{"keys share what waits for the trailing edge", "TH-KEY"},
+	{"a flush emits what is pending of one key only", "TH-KEY"},
 	{"instances share an interval", "X-ISO"},
 	{"an interval ends on package time too", "X-CLOCK1"},
 	{"a panic leaves it busy", "X-PANIC"},
@@ -95,187 +229,9 @@ var timedMistakes = []mistake{
 	{"both edges emit at once", "TH-SPACE"},
 }
 
-// plainMistakes are those of the throttle without payload.
-var plainMistakes = []mistake{
-	{"a timer that has expired emits all the same", "TH-SPACE"},
-	{"a timer that has expired takes what is new", "TH-SPACE"},
-	{"a timer that has expired ends the interval after a reset", "TH-RESET"},
-	{"what comes while it emits is forgotten", "TH-BUSY"},
-}
-
-// streamMistakes are those of the stream.
-var streamMistakes = []mistake{
-	{"errors wait their turn", "TH-ERR"},
-	{"an error opens an interval", "TH-ERRNEUT"},
-	{"a context that ends is not looked at", "TH-CTX"},
-	{"the output is never closed", "TH-CLOSE"},
-	{"a send does not look at the context", "TH-CTX"},
-	{waitsForGood, "TH-CTX"},
-}
-
-// Mutants are mistakes, each with the rule that must catch it.
-func Mutants() []zoo.Mutant {
-	var all []zoo.Mutant
-	for _, m := range streamMistakes {
-		all = append(all, zoo.Mutant{
-			Name: m.name,
-			Rule: m.rule,
-			Spec: streamSpec(m.name, tt.Injected),
-			Only: ended(m),
-		})
-	}
-	unanchored := timedSpec(zeroByTimer, tt.Injected)
-	unanchored.Traits.Reentrancy, unanchored.Traits.Anchor = tt.ReentrancyForbidden, 0
-	all = append(all, zoo.Mutant{Name: zeroByTimer + ", and its callback must not bring events", Rule: "TH-ZERO",
-		Spec: unanchored})
-	for _, m := range timedMistakes {
-		all = append(all, zoo.Mutant{
-			Name: m.name, Rule: m.rule, Spec: timedSpec(m.name, tt.Injected),
-			Hangs: m.rule == "X-REENT" || strings.Contains(m.name, "keeps a lock"), Chance: m.rule == "TH-ONEOF",
-			Steps: steps(m),
-		})
-	}
-	for _, m := range plainMistakes {
-		all = append(all, zoo.Mutant{
-			Name:   m.name,
-			Rule:   m.rule,
-			Spec:   plainSpec(m.name, tt.Injected),
-			Chance: m.rule == "TH-ONEOF",
-		})
-	}
-	all = append(all, serialMutants()...)
-	all = append(all, designMutants()...)
-	all = append(all, choosyMutants()...)
-	const (
-		dedupes   = "an event with the payload of the one before is none"
-		overtakes = "an event is handed over on a goroutine"
-	)
-	loses := timedSpec("", tt.Injected)
-	made := loses.New
-	loses.New = func(env tt.Env, cfg tt.Config, emit func(int)) tt.Funcs {
-		env.Clock = zoo.LosingTime(env.Clock)
-		return made(env, cfg, emit)
-	}
-	all = append(all, zoo.Mutant{Name: zoo.LosesTime, Rule: "X-READ", Spec: loses})
-	const resetsLater = "a reset is done by a goroutine"
-	later := timedSpec("", tt.Injected)
-	build := later.New
-	later.New = func(env tt.Env, cfg tt.Config, emit func(int)) tt.Funcs {
-		f := build(env, cfg, emit)
-		reset := f.Reset
-		f.Reset = func() { go reset() }
-		return f
-	}
-	all = append(all, zoo.Mutant{Name: resetsLater, Rule: "X-EFFECT", Spec: later})
-	const lost = "an error that comes last takes what is pending with it"
-	return append(all,
-		zoo.Mutant{Name: beforeReader, Rule: "TH-BUSY", Spec: deliveredSpec(beforeReader, tt.Injected)},
-		zoo.Mutant{Name: lost, Rule: "TH-CLOSE", Spec: erringSpec(lost, tt.Injected)},
-		zoo.Mutant{Name: dedupes, Rule: "X-RENAME", Spec: calling(zoo.Deduped)},
-		zoo.Mutant{Name: overtakes, Rule: "X-ROW", Spec: calling(zoo.Overtaking), Chance: true},
-		zoo.Mutant{Name: "counts without the lock", Rule: "X-RACE",
-			Spec: timedSpec("checks without the lock", tt.Injected)})
-}
-
-// calling is a correct throttle whose events go through a mistake.
-func calling(mistake func(call func(int)) func(int)) tt.Spec {
-	spec := timedSpec("", tt.Injected)
-	plain := spec.New
-	spec.New = func(env tt.Env, cfg tt.Config, emit func(int)) tt.Funcs {
-		f := plain(env, cfg, emit)
-		f.Call = mistake(f.Call)
-		return f
-	}
-	return spec
-}
-
-// longest is more than the steps of the flow of events that shows that a clock set back holds
-// them up, which is longer than the schedule that is shown for it.
-const longest = 40
-
-// steps are those of the longest schedule that a mistake is run with; 0 stands for those of the
-// one that is shown for it.
-func steps(m mistake) int {
-	switch {
-	case m.rule == "TH-CLOCKBACK":
-		return longest
-	case m.name == "keys share sixteen intervals":
-		return 120
-	case m.name == "counts emissions in a byte":
-		return 400
-	case m.name == "remembers the newest hundred keys":
-		return 250
-	}
-	return 0
-}
-
-// ended selects the families of a stream that the rule of a mistake needs. A mutant that leaves goroutines
-// after each run leaves few so, which make the looks of later runs long.
-func ended(m mistake) func(family string) bool {
-	end := map[string]string{"TH-CTX": "cancel", "TH-CLOSE": "close"}[m.rule]
-	switch m.name {
-	case "a send does not look at the context":
-		end = "reader gone"
-	case waitsForGood:
-		end = "behind a reader gone"
-	}
-	return func(family string) bool { return strings.HasPrefix(family, end) }
-}
-
-// Designs are correct throttles of many makes, on each clock that they can take.
-func Designs() []zoo.Design {
-	var all []zoo.Design
-	add := func(spec tt.Spec) {
-		all = append(all, zoo.Design{Name: fmt.Sprintf("%s %s", spec.Name, spec.Time), Spec: spec})
-	}
-	for _, source := range []tt.TimeSource{tt.Injected, tt.PackageTime} {
-		for _, spec := range []tt.Spec{
-			timedSpec("", source), plainSpec("", source), serialSpec("", source), streamSpec("", source),
-			erringSpec("", source), deliveredSpec("", source),
-		} {
-			add(spec)
-		}
-		for _, d := range designs(source) {
-			spec := d.make()
-			spec.Name = "design: " + d.name
-			add(spec)
-		}
-	}
-	add(timedSpec("", tt.Explicit, tt.Leading))
-	return append(all, asynchronous()...)
-}
-
-// Plain are the choices of a throttle that can build every edge.
-func Plain() tt.Traits {
-	return tt.Traits{
-		Edges:    []tt.Edges{tt.Trailing, tt.Leading, tt.LeadingAndTrailing},
-		Boundary: tt.BoundaryPasses, BothSingle: tt.BothOnce, Payload: tt.LastPayload,
-		Windows: tt.WindowsSliding, ClockBack: tt.BackBounded,
-	}
-}
-
-// Choosing is a correct throttle on an injected clock that chooses so.
-func Choosing(tr tt.Traits) tt.Spec {
-	return choosySpec(tt.Injected, tr, ways{}, nil)
-}
-
-// Chosen are n correct throttles that choose all that may be chosen, drawn from a constant.
-func Chosen(n int) []zoo.Design {
-	return zoo.Named(chosen(n), func(s tt.Spec) string { return s.Name })
-}
-
-func (d *timed) drop() {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	switch {
-	case !d.pending:
-	case d.is("a dropped event opens an interval"):
-		d.until = d.until.Add(d.cfg.Interval)
-	case d.is("a drop begins the interval anew"):
-		d.until = d.clock.Now().Add(d.cfg.Interval)
-		d.arm(d.cfg.Interval)
-	case d.is("a drop stops the timer and leaves the interval running"):
-		d.timer.Stop()
-	}
-	d.pending = d.pending && d.is("drop leaves what is pending")
+// timedCalls are mistakes of what brings it events.
+var timedCalls = []mistake{
+	{"an event with the payload of the one before is none", "X-RENAME"},
+	{"an event is handed over on a goroutine", "X-ROW"},
+	{"counts without the lock", "X-RACE"},
 }

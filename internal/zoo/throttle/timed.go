@@ -2,24 +2,19 @@ package throttle
 
 import (
 	"runtime"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
 
+	"github.com/jonboulle/clockwork"
+
 	tt "github.com/escapement-go/escapement/conformance/throttletest"
 	"github.com/escapement-go/escapement/internal/zoo"
-	"github.com/jonboulle/clockwork"
 )
 
-// timed is a throttle with every edge, correct unless mutant names one of its
-// mistakes.
+// timed is a throttle with every edge, and with keys.
 type timed struct {
-	clock  clockwork.Clock
-	cfg    tt.Config
-	emit   func(int)
-	mutant string
-
+	base
 	mu             sync.Mutex
 	used           bool
 	until          time.Time
@@ -28,135 +23,113 @@ type timed struct {
 	gen, n         int
 	armed          bool
 	timer          clockwork.Timer
-	total          uint8 // emissions, only of the mutant that counts them so
-	first          int   // the number of the first one of the interval
-	erred          bool  // the last item was an error
-	count          int   // emissions of the interval
-	opened         int   // intervals
-	dead           int   // the number of a timer that a flush stopped
-	busy           bool  // only of the mutant that needs it
+	total, first   int  // emissions, and how many there had been when the interval began
+	opened         int  // intervals
+	dead           int  // the number of a timer that a flush stopped
+	busy           bool // only of mutants
+	erred          bool // the last item was an error
 	ended, stopped bool
-	stands         bool // the clock stands still when it is set back
-	newest         time.Time
-	known          map[int]*timed // those of keys
-	heard          *atomic.Int64  // the newest payload of all keys
+
+	keyless *timed         // of one for a key: the one that has it
+	keys    map[int]*timed // of one without a key
+	order   []int          // in which the keys came
+	heard   atomic.Int64   // the newest payload of any key
 }
 
-const zeroByTimer = "an interval of 0 lasts until a timer ends it"
-
-func (d *timed) is(mutant string) bool { return d.mutant == mutant }
-
 func (d *timed) allowAt(now time.Time) bool {
-	if !d.is("checks without the lock") {
+	unlocked := d.is("checks without the lock") || d.is("counts without the lock")
+	if !unlocked {
 		d.mu.Lock()
 		defer d.mu.Unlock()
 	}
-	d.n++
-	if d.is("panics on the third event") && d.n == 3 {
+	if d.n++; d.n == 3 && d.is("panics on the third event") {
 		panic("index out of range")
 	}
-	if d.is("the first event only starts the interval") && !d.used {
+	if !d.used && d.is("the first event only starts the interval") {
 		d.used, d.until = true, now.Add(d.cfg.Interval)
 		return d.cfg.Interval == 0
 	}
-	if d.used && now.Before(d.until.Add(-d.cfg.Interval)) && (d.cfg.K > 1 ||
-		d.is("everything passes until a clock that is set back is where it was")) &&
-		strings.Contains(d.mutant, "until a clock that is set back is where it was") {
+	early := d.used && now.Before(d.until.Add(-d.cfg.Interval))
+	if early && (d.is("everything passes until a clock that is set back is where it was") ||
+		d.cfg.K > 1 && d.is("several pass until a clock that is set back is where it was")) {
 		return true
 	}
-	now = d.reckon(now)
+	d.reckon(now)
 	open := !d.used || !now.Before(d.until)
-	if d.is("the zero time is the last emission") && now.Sub(time.Time{}) < d.cfg.Interval {
-		return false
-	}
-	k := max(1, d.cfg.K)
-	if d.is("lets one more pass") && k > 1 {
-		k++
+	most := max(1, d.cfg.K)
+	if most > 1 && d.is("lets one more pass") {
+		most++
 	}
 	if d.is("counts emissions in a byte") {
-		d.count = int(d.total) - d.first
+		d.total %= 256
 	}
-	if d.used && !open && d.count < k {
-		d.count++
+	if d.used && !open && d.total-d.first < most {
 		d.total++
 		if d.is("an interval counts from its newest event") {
 			d.until = now.Add(d.cfg.Interval)
 		}
 		return true
 	}
-	if d.is("silence is 32 bits of milliseconds") && d.used && open {
-		open = uint32(now.Sub(d.until.Add(-d.cfg.Interval)).Milliseconds()) >= uint32(d.cfg.Interval.Milliseconds())
-	}
-	if d.is("after a hundred years nothing passes") && open && d.used {
-		open = now.Sub(d.until) < 100*365*24*time.Hour
-	}
-	if d.is("an event at the end waits") {
+	switch d.mutant {
+	case "the zero time is the last emission":
+		open = open && now.Sub(time.Time{}) >= d.cfg.Interval
+	case "silence is 32 bits of milliseconds":
+		silence := now.Sub(d.until.Add(-d.cfg.Interval))
+		open = open && (!d.used || uint32(silence.Milliseconds()) >= uint32(d.cfg.Interval.Milliseconds()))
+	case "after a hundred years nothing passes":
+		open = open && (!d.used || now.Sub(d.until) < 100*365*24*time.Hour)
+	case "an event at the end waits":
 		open = !d.used || now.After(d.until) || d.cfg.Interval == 0
-	}
-	if d.is("every denial extends the interval") && !open {
-		d.until = now.Add(d.cfg.Interval)
-	}
-	if d.is("zero interval blocks") && d.cfg.Interval == 0 && d.used {
-		return false
+	case "zero interval blocks":
+		open = open && (!d.used || d.cfg.Interval > 0)
+	case "every denial extends the interval":
+		if !open {
+			d.until = now.Add(d.cfg.Interval)
+		}
 	}
 	if !open {
 		return false
 	}
-	if d.is("checks without the lock") {
+	if unlocked {
 		for range 100 {
 			runtime.Gosched() // lets others in
 		}
 	}
-	d.used, d.until, d.count = true, now.Add(d.cfg.Interval), 1
-	d.first = int(d.total)
+	d.used, d.until, d.first = true, now.Add(d.cfg.Interval), d.total
 	d.total++
 	d.opened++
-	if d.is("an interval ends on package time too") {
+	switch d.mutant {
+	case "an interval ends on package time too":
 		time.AfterFunc(d.cfg.Interval, d.reset)
-	}
-	switch {
-	case d.is("the interval is a nanosecond short"):
+	case "the interval is a nanosecond short":
 		d.until = d.until.Add(-1)
-	case d.is("the end of an interval is counted in nanoseconds since 1970"):
+	case "the end of an interval is counted in nanoseconds since 1970":
 		d.until = time.Unix(0, now.UnixNano()+int64(d.cfg.Interval))
 	}
 	return true
 }
 
-// reckon is the instant that counts. A clock that is set back to before the interval
-// ends it, unless it is to stand still.
-func (d *timed) reckon(now time.Time) time.Time {
-	if d.stands {
-		if now.Before(d.newest) && !d.is("follows a clock that is set back") {
-			now = d.newest
-		}
-		d.newest = now
-	}
-	if d.is("a clock that is set back freezes several") && d.cfg.K > 1 {
-		return now
-	}
+// reckon ends the interval if the clock was set back to before it.
+func (d *timed) reckon(now time.Time) {
 	freezes := d.is("a clock that is set back freezes it") ||
+		d.is("a clock that is set back freezes several") && d.cfg.K > 1 ||
 		d.is("a clock that is set back after the first interval freezes it") && d.opened > 1
-	if d.used && now.Before(d.until.Add(-d.cfg.Interval)) && !freezes {
+	if now.Before(d.until.Add(-d.cfg.Interval)) && !freezes {
 		d.used = false
 	}
-	return now
 }
 
-// call is an event. What it does with the lock held, it does in enter.
+// call is an event. What it does with the lock held, it does in decide.
 func (d *timed) call(v int) {
-	if d.is("callback under the lock") {
+	switch d.mutant {
+	case "callback under the lock":
 		d.mu.Lock()
 		defer d.mu.Unlock()
 		if d.cfg.Edges&tt.Leading != 0 {
 			d.emit(v)
 		}
 		return
-	}
-	if d.is(zeroByTimer) && d.cfg.Interval == 0 && !d.cool() {
-		return
-	}
-	if d.is("a panic leaves it busy") {
+	case "a panic leaves it busy":
 		if d.busy {
 			return
 		}
@@ -164,6 +137,12 @@ func (d *timed) call(v int) {
 		d.enter(v)
 		d.busy = false
 		return
+	case "an interval of 0 lasts until a timer ends it, and its callback must not bring events":
+		if d.cfg.Interval == 0 && !d.cool() {
+			return
+		}
+	case "keeps a lock when an event waits":
+		defer func() { zoo.LockIf(&d.mu, d.pending) }()
 	}
 	d.enter(v)
 }
@@ -185,20 +164,11 @@ func (d *timed) cool() bool {
 }
 
 func (d *timed) enter(v int) {
-	if d.cfg.Edges == tt.NoEdges && !d.is("no edge is the leading one") {
+	switch edges := d.cfg.Edges; {
+	case edges == tt.NoEdges && !d.is("no edge is the leading one"):
 		return
-	}
-	if d.is("keeps a lock when an event waits") {
-		defer func() { zoo.LockIf(&d.mu, d.pending) }()
-	}
-	d.mu.Lock()
-	if d.cfg.Edges == tt.NoEdges {
-		d.cfg.Edges = tt.Leading
-	}
-	now := d.clock.Now()
-	if d.cfg.Edges == tt.Leading && !d.is("a leading throttle emits later") {
-		d.mu.Unlock()
-		if d.allowAt(now) {
+	case edges == tt.NoEdges, edges == tt.Leading && !d.is("a leading throttle emits later"):
+		if d.allowAt(d.clock.Now()) {
 			d.emit(v)
 			if d.is("an interval counts from the end of its callback") {
 				d.mu.Lock()
@@ -208,41 +178,50 @@ func (d *timed) enter(v int) {
 		}
 		return
 	}
-	now = d.reckon(now)
+	d.mu.Lock()
+	leads := d.decide(v)
+	d.mu.Unlock()
+	if !leads {
+		return
+	}
+	d.emit(v)
+	switch d.mutant {
+	case "both edges emit at once":
+		if d.cfg.Edges == tt.LeadingAndTrailing {
+			d.emit(v)
+		}
+	case "what came during the callback follows at once":
+		d.flush()
+	}
+}
+
+// decide reports whether an event is emitted at once. mu is held.
+func (d *timed) decide(v int) (leads bool) {
+	now := d.clock.Now()
+	d.reckon(now)
 	running := d.used && now.Before(d.until)
 	if d.pending && d.armed && !d.is("an event at the very end overtakes what is pending") {
 		running = true // the timer is on the way
 	}
-	if d.stopped || d.busy && d.is("a panic on the trailing edge wedges it") ||
-		d.is("an interval of zero never trails") && d.cfg.Interval == 0 &&
-			d.cfg.Edges == tt.Trailing {
-		d.mu.Unlock()
-		return
-	}
-	if d.is("a zero payload is no event") && v == 0 {
-		d.mu.Unlock()
-		return
-	}
-	if d.is("a trailing throttle leads after its first interval") && !running && !d.until.IsZero() &&
-		d.cfg.Edges == tt.Trailing {
+	trails := d.cfg.Edges == tt.Trailing
+	switch {
+	case d.stopped,
+		d.busy && d.is("a panic on the trailing edge wedges it"),
+		trails && d.cfg.Interval == 0 && d.is("an interval of zero never trails"),
+		v == 0 && d.is("a zero payload is no event"):
+		return false
+	case trails && !running && !d.until.IsZero() && d.is("a trailing throttle leads after its first interval"):
 		d.until = now.Add(d.cfg.Interval)
-		d.mu.Unlock()
-		d.emit(v)
-		return
-	}
-	if running {
+		return true
+	case running:
 		if !d.pending || !d.is("emits the first payload") {
 			d.value = v
 		}
-		if d.is("events put off the end") && d.pending {
-			d.arm(d.cfg.Interval)
+		if !d.armed || d.pending && d.is("events put off the end") {
+			d.arm(d.cfg.Interval) // the clock was set back after the timer had fired
 		}
 		d.pending = true
-		if !d.armed { // the clock was set back after the timer had fired
-			d.arm(d.cfg.Interval)
-		}
-		d.mu.Unlock()
-		return
+		return false
 	}
 	if d.is("looks and begins under two locks") {
 		d.mu.Unlock()
@@ -250,27 +229,12 @@ func (d *timed) enter(v int) {
 		d.mu.Lock()
 	}
 	d.used, d.until = true, now.Add(d.cfg.Interval)
-	lead := d.cfg.Edges&tt.Leading != 0 || d.is("a trailing throttle leads too")
-	if !lead || d.is("emits a single event twice") {
+	leads = d.cfg.Edges&tt.Leading != 0 || d.is("a trailing throttle leads too")
+	if !leads || d.is("emits a single event twice") {
 		d.pending, d.value = true, v
 	}
 	d.arm(d.cfg.Interval)
-	d.mu.Unlock()
-	if lead {
-		d.emit(v)
-	}
-	if d.is("both edges emit at once") && d.cfg.Edges == tt.LeadingAndTrailing {
-		d.emit(v)
-	}
-	if d.is("what came during the callback follows at once") && lead {
-		d.mu.Lock()
-		next, ok := d.value, d.pending
-		d.pending = false
-		d.mu.Unlock()
-		if ok {
-			d.emit(next)
-		}
-	}
+	return leads
 }
 
 func (d *timed) arm(in time.Duration) {
@@ -280,58 +244,51 @@ func (d *timed) arm(in time.Duration) {
 	d.gen++
 	gen := d.gen
 	d.armed = true
-	if d.is("the trailing edge is rounded to milliseconds") {
+	switch d.mutant {
+	case "the trailing edge is rounded to milliseconds":
 		in = in.Truncate(time.Millisecond)
-	}
-	if d.is("the trailing edge leaves a timer armed") {
+	case "the trailing edge leaves a timer armed":
 		d.clock.AfterFunc(1000*in, func() {})
 	}
 	d.timer = d.clock.AfterFunc(in, func() {
 		d.mu.Lock()
-		if d.is("a timer that a flush overtakes emits all the same") && gen == d.dead {
+		if gen == d.dead && d.is("a timer that a flush overtakes emits all the same") {
 			d.mu.Unlock()
 			d.emit(0)
 			return
 		}
 		d.armed = d.armed && gen != d.gen
-		if d.is("an interval that ends after stop leaves a goroutine") && d.stopped && d.clock.Now().Equal(d.until) {
+		if d.stopped && d.is("an interval that ends after stop leaves a goroutine") && d.clock.Now().Equal(d.until) {
 			zoo.LeaveForGood()
 		}
 		if gen != d.gen || !d.pending && !d.is("emits without an event") || d.is("drops what came last") {
 			d.mu.Unlock()
 			return
 		}
-		if d.is("a panic on the trailing edge wedges it") {
-			d.pending, d.busy = false, true
-			d.mu.Unlock()
-			d.emit(d.value)
-			d.mu.Lock()
-			d.busy = false
-			d.until = d.clock.Now().Add(d.cfg.Interval)
-			d.arm(d.cfg.Interval)
-			d.mu.Unlock()
-			return
-		}
 		again := d.pending
 		d.pending = false
-		if !d.is("a trailing emission opens nothing") && again {
+		if again && !d.is("a trailing emission opens nothing") {
 			d.until = d.clock.Now().Add(d.cfg.Interval)
 			d.arm(d.cfg.Interval)
 		}
-		v := d.waiting()
+		v := d.value
+		if d.keyless != nil && d.is("keys share what waits for the trailing edge") {
+			v = int(d.keyless.heard.Load())
+		}
+		d.busy = d.busy || d.is("a panic on the trailing edge wedges it")
 		d.mu.Unlock()
 		d.emit(v)
-		if d.is("arms its timer again behind the callback") {
-			d.mu.Lock()
+		d.mu.Lock()
+		defer d.mu.Unlock()
+		switch d.mutant {
+		case "a panic on the trailing edge wedges it":
+			d.busy = false
+		case "arms its timer again behind the callback":
 			d.arm(d.until.Sub(d.clock.Now()))
-			d.mu.Unlock()
-		}
-		if d.is("a trailing interval counts from the end of its callback") {
-			d.mu.Lock()
+		case "a trailing interval counts from the end of its callback":
 			if d.until = d.clock.Now().Add(d.cfg.Interval); !d.stopped {
 				d.arm(d.cfg.Interval)
 			}
-			d.mu.Unlock()
 		}
 	})
 }
@@ -339,49 +296,62 @@ func (d *timed) arm(in time.Duration) {
 // flush emits what is pending, and reports whether anything was. The interval runs on.
 func (d *timed) flush() (had bool) {
 	d.mu.Lock()
-	v, ok := d.value, d.pending
-	d.pending = ok && d.is("a flushed event comes again")
-	if d.is("a flush of nothing begins the interval anew") && !ok && d.used {
-		d.until = d.clock.Now().Add(d.cfg.Interval)
-	}
-	if d.is("a flush emits under the lock") && ok {
+	v, had := d.value, d.pending
+	d.pending = had && d.is("a flushed event comes again")
+	switch {
+	case had && d.is("a flush emits under the lock"):
 		defer d.mu.Unlock()
 		d.emit(v)
 		return true
-	}
-	if d.is("a flush stops the timer and leaves the interval running") && ok {
+	case had && d.is("a flush stops the timer and leaves the interval running"):
 		d.gen++
-	}
-	if d.is("a timer that a flush overtakes emits all the same") && ok {
+	case had && d.is("a timer that a flush overtakes emits all the same"):
 		d.timer.Stop()
 		d.dead, d.armed = d.gen, false
-	}
-	if d.is("a flush of nothing ends the interval") && !ok {
+	case !had && d.is("a flush of nothing ends the interval"):
 		d.used = false
+	case !had && d.used && d.is("a flush of nothing begins the interval anew"):
+		d.until = d.clock.Now().Add(d.cfg.Interval)
 	}
 	d.mu.Unlock()
-	if ok || d.is("flush emits what is not pending") {
+	if had || d.is("flush emits what is not pending") {
 		d.emit(v)
 	}
-	return ok
+	return had
+}
+
+func (d *timed) drop() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if !d.pending {
+		return
+	}
+	switch d.mutant {
+	case "a dropped event opens an interval":
+		d.until = d.until.Add(d.cfg.Interval)
+	case "a drop begins the interval anew":
+		d.until = d.clock.Now().Add(d.cfg.Interval)
+		d.arm(d.cfg.Interval)
+	case "a drop stops the timer and leaves the interval running":
+		d.timer.Stop()
+	}
+	d.pending = d.is("drop leaves what is pending")
 }
 
 // end is the end of the input: it emits what is pending.
 func (d *timed) end() {
 	d.mu.Lock()
-	v, ok := d.value, d.pending
+	v, emits := d.value, d.pending
 	d.pending, d.ended = false, true
-	known := d.known
-	if d.is("the end of the input leaves what waits for a key") {
-		known = nil
-	}
 	d.mu.Unlock()
-	for _, own := range known {
-		own.end()
+	if !d.is("the end of the input leaves what waits for a key") {
+		for _, own := range d.keys {
+			own.end()
+		}
 	}
 	lost := d.is("drops what is pending at the end") ||
-		d.is("an error that comes last takes what is pending with it") && d.erred
-	if ok && !lost {
+		d.erred && d.is("an error that comes last takes what is pending with it")
+	if emits && !lost {
 		d.emit(v)
 	}
 }
@@ -393,89 +363,64 @@ func (d *timed) stop() {
 	defer d.mu.Unlock()
 	d.stopped = true
 	if !d.is("stop leaves what waits for a key") {
-		for _, own := range d.known {
+		for _, own := range d.keys {
 			own.stop()
 		}
 	}
 	runs := d.is("stop leaves the timer of the interval armed") || d.is("stop lets the pending event come") ||
 		d.is("an interval that ends after stop leaves a goroutine") && !d.clock.Now().Before(d.until)
-	if d.timer != nil && !runs && !d.timer.Stop() && d.is("a timer that has expired emits after stop") {
-		return
-	}
-	if d.is("flush emits what stop has dropped") {
+	expired := d.timer != nil && !runs && !d.timer.Stop()
+	switch {
+	case expired && d.is("a timer that has expired emits after stop"), d.is("stop lets the pending event come"):
+	case d.is("flush emits what stop has dropped"):
 		d.gen++
-		return
-	}
-	if !d.is("stop lets the pending event come") {
+	default:
 		d.pending = false
 	}
 }
 
-func timedSpec(mutant string, source tt.TimeSource, edges ...tt.Edges) tt.Spec {
-	if len(edges) == 0 {
-		edges = []tt.Edges{
-			tt.Leading, tt.Trailing, tt.LeadingAndTrailing, tt.NoEdges,
-		}
-	}
-	back := tt.BackBounded
-	if mutant == "follows a clock that is set back" {
-		back = tt.BackStands
-	}
+// timedKind is a throttle with every edge.
+func timedKind() kind {
 	var shared *timed
-	return tt.Spec{
-		Name: "zoo throttle",
-		Time: source,
-		New: func(env tt.Env, cfg tt.Config, emit func(int)) tt.Funcs {
-			d := &timed{
-				clock:  env.Clock,
-				cfg:    cfg,
-				emit:   emit,
-				mutant: mutant,
-				stands: mutant == "follows a clock that is set back",
+	return kind{
+		name: "zoo throttle",
+		make: func(b base) tt.Funcs {
+			switch b.mutant {
+			case "goroutine left behind":
+				zoo.LeaveForGood()
+			case zoo.LosesTime:
+				b.clock = zoo.LosingTime(b.clock)
 			}
-			if mutant == "instances share an interval" {
-				if shared == nil || shared.clock != env.Clock {
+			d := &timed{base: b, keys: map[int]*timed{}}
+			f := tt.Funcs{
+				Call: d.call, CallKey: d.callKey, ResetKey: d.resetKey, AllowAt: d.allowAt, Reset: d.reset,
+				Drop: d.drop, Flush: d.flushAll, Stop: d.stop, Close: d.end, Closed: d.closed,
+			}
+			switch b.mutant {
+			case "instances share an interval":
+				if shared == nil || shared.clock != d.clock {
 					shared = d
 				}
 				return tt.Funcs{Call: func(v int) {
-					if d == shared || shared.allowAt(env.Clock.Now()) {
+					if d == shared || shared.allowAt(d.clock.Now()) {
 						d.call(v)
 					}
 				}}
+			case "a reset is done by a goroutine":
+				f.Reset = func() { go d.reset() }
+			case "an event with the payload of the one before is none":
+				f.Call = zoo.Deduped(d.call)
+			case "an event is handed over on a goroutine":
+				f.Call = zoo.Overtaking(d.call)
 			}
-			if mutant == "goroutine left behind" {
-				zoo.LeaveForGood()
-			}
-			of := d.keys()
-			return tt.Funcs{
-				Call:    d.call,
-				CallKey: func(key, v int) { of(key).callKey(v) },
-				ResetKey: func(key int) {
-					if mutant == "a reset with a key is one of another too" {
-						of(3 - key).reset()
-					}
-					of(key).resetKey()
-				},
-				AllowAt: d.allowAt,
-				Reset:   d.reset,
-				Drop:    d.drop,
-				Flush:   d.flushAll,
-				Stop:    d.stop,
-				Close:   d.end,
-				Closed:  d.closed,
-			}
+			return f
 		},
-		Traits: tt.Traits{
-			Edges:       edges,
-			CloseFlush:  tt.CloseFires,
-			Boundary:    tt.BoundaryPasses,
-			BothSingle:  tt.BothOnce,
-			Payload:     tt.LastPayload,
-			Windows:     tt.WindowsFromFirst,
-			Anchor:      tt.AnchorStart,
-			ClockBack:   back,
-			PanicPolicy: tt.PanicPropagates,
-			AfterFlush:  tt.FlushKeepsInterval,
+		traits: tt.Traits{
+			Edges:      []tt.Edges{tt.Leading, tt.Trailing, tt.LeadingAndTrailing, tt.NoEdges},
+			CloseFlush: tt.CloseFires, Boundary: tt.BoundaryPasses, BothSingle: tt.BothOnce,
+			Payload: tt.LastPayload, Windows: tt.WindowsFromFirst, Anchor: tt.AnchorStart,
+			ClockBack: tt.BackBounded, PanicPolicy: tt.PanicPropagates, AfterFlush: tt.FlushKeepsInterval,
 		},
+		mistakes: timedMistakes,
 	}
 }
