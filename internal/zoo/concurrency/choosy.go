@@ -8,15 +8,13 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/jonboulle/clockwork"
-
 	ct "github.com/escapement-go/escapement/conformance/concurrencytest"
+	"github.com/escapement-go/escapement/internal/zoo"
 )
 
 // choosy is a concurrency limiter that decides everything under one lock.
 type choosy struct {
-	clock  clockwork.Clock
-	cfg    ct.Config
+	base
 	traits ct.Traits
 	whims  whims
 
@@ -227,44 +225,40 @@ func (q *choosy) resize(limit int) {
 	q.serve()
 }
 
-func choosySpec(source ct.TimeSource, tr ct.Traits, w whims) ct.Spec {
-	return ct.Spec{
-		Name: "a choosy queue", Time: source, Traits: tr,
-		New: func(env ct.Env, cfg ct.Config) ct.Funcs {
-			q := &choosy{clock: env.Clock, cfg: cfg, traits: tr, whims: w}
-			var f ct.Funcs
-			switch w.form {
-			case 0:
-				f.Acquire = func(ctx context.Context, n int) error { _, err := q.acquire(ctx, n); return err }
-			case 1:
-				f.Lock = func(n int) { _, _ = q.acquire(context.Background(), n) }
-			case 2:
-				f.Do = q.do
-			}
-			if w.form != 2 {
-				f.Release = q.release
-			}
-			if w.form != 2 && w.tries || w.form == 3 {
-				f.TryAcquire = q.try
-			}
-			if w.form == 0 && w.does {
-				f.Do = q.do
-			}
-			if w.resizes {
-				f.Resize = q.resize
-			}
-			if w.stops {
-				f.Stop = func() {}
-			}
-			return f
-		},
-	}
+func choosyKind(tr ct.Traits, w whims) kind {
+	return kind{traits: tr, make: func(b base) ct.Funcs {
+		q := &choosy{base: b, traits: tr, whims: w}
+		var f ct.Funcs
+		switch w.form {
+		case 0:
+			f.Acquire = func(ctx context.Context, n int) error { _, err := q.acquire(ctx, n); return err }
+		case 1:
+			f.Lock = func(n int) { _, _ = q.acquire(context.Background(), n) }
+		case 2:
+			f.Do = q.do
+		}
+		if w.form != 2 {
+			f.Release = q.release
+		}
+		if w.form != 2 && w.tries || w.form == 3 {
+			f.TryAcquire = q.try
+		}
+		if w.form == 0 && w.does {
+			f.Do = q.do
+		}
+		if w.resizes {
+			f.Resize = q.resize
+		}
+		if w.stops {
+			f.Stop = func() {}
+		}
+		return f
+	}}
 }
 
-// chosen are limiters with choices drawn from a seed, which is always the same.
-func chosen(n int) []ct.Spec {
+// Chosen are n correct limiters that choose all that may be chosen, drawn from a seed, which is always the same.
+func Chosen(n int) (all []zoo.Design) {
 	rnd := rand.New(rand.NewPCG(4, 4))
-	var out []ct.Spec
 	for i := range n {
 		pick := func(of int) int { return 1 + (i+rnd.IntN(of))%of }
 		coin := func() bool { return rnd.IntN(2) == 0 }
@@ -309,9 +303,9 @@ func chosen(n int) []ct.Spec {
 		if tr.Backlog != ct.BacklogBounded {
 			tr.SeatHeld = 0
 		}
-		spec := choosySpec([]ct.TimeSource{ct.Injected, ct.PackageTime}[(i+i/2)%2], tr, w)
-		spec.Name = fmt.Sprintf("%s %d", spec.Name, i)
-		out = append(out, spec)
+		k := choosyKind(tr, w).that(fmt.Sprintf("a choosy queue %d", i), "")
+		source := []ct.TimeSource{ct.Injected, ct.PackageTime}[(i+i/2)%2]
+		all = append(all, zoo.Design{Name: k.name, Spec: k.spec(source, "")})
 	}
-	return out
+	return all
 }

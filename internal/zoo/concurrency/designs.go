@@ -8,10 +8,43 @@ import (
 	ct "github.com/escapement-go/escapement/conformance/concurrencytest"
 )
 
+// permitsKind is a queue that hands out what gives the slots back, which it does once.
+var permitsKind = kind{
+	name: "zoo permits: ", traits: ofQueue(ct.OverReleaseIgnored), unraced: true, make: func(b base) ct.Funcs {
+		q := newQueue(b)
+		once := func(weight int) func() { return sync.OnceFunc(func() { q.release(weight) }) }
+		always := func(weight int) func() { return func() { q.release(weight) } }
+		permit, tried := once, once
+		switch b.mutant {
+		case "a permit of a try gives its slots back twice":
+			tried = always
+		case "a permit gives its slots back twice", "a permit that is given back twice gives back another's slots":
+			permit, tried = always, always
+		}
+		return ct.Funcs{
+			Take: func(ctx context.Context, weight int) (func(), error) {
+				if err := q.acquire(ctx, weight); err != nil {
+					return nil, err
+				}
+				return permit(weight), nil
+			},
+			TryTake: func(weight int) (func(), bool) { return tried(weight), q.try(weight) },
+			Resize:  q.resize,
+		}
+	},
+}
+
 // slots is a buffered channel with a slot for each that runs.
 type slots chan struct{}
 
-func (s slots) wait(ctx context.Context) error {
+func (s slots) acquire(ctx context.Context, _ int) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	return s.wait(ctx, 1)
+}
+
+func (s slots) wait(ctx context.Context, _ int) error {
 	select {
 	case s <- struct{}{}:
 		return nil
@@ -36,256 +69,138 @@ func (s slots) release(int) {
 	}
 }
 
-func channel(source ct.TimeSource) ct.Spec {
-	return ct.Spec{
-		Name: "zoo channel",
-		Time: source,
-		New: func(_ ct.Env, cfg ct.Config) ct.Funcs {
-			slots := make(slots, cfg.Limit)
-			acquire := func(ctx context.Context, _ int) error {
-				if err := ctx.Err(); err != nil {
-					return err
-				}
-				return slots.wait(ctx)
-			}
-			return ct.Funcs{Acquire: acquire, TryAcquire: slots.try, Release: slots.release}
-		},
-		Traits: ct.Traits{
-			Backlog: ct.BacklogUnbounded, Timeout: ct.TimeoutNone, Context: ct.ContextHonoured,
-			ContextError: ct.ErrorOfContext, Fair: ct.FairFIFO,
-			OneAtATime: true, OverRelease: ct.OverReleaseIgnored, Hook: ct.HookNone,
-		},
+// ofSlots are the choices of a channel.
+func ofSlots(context ct.Context) ct.Traits {
+	return ct.Traits{
+		Backlog: ct.BacklogUnbounded, Timeout: ct.TimeoutNone, Context: context, ContextError: ct.ErrorOfContext,
+		Fair: ct.FairFIFO, OneAtATime: true, OverRelease: ct.OverReleaseIgnored, Hook: ct.HookNone,
 	}
 }
 
-// condition is a counter and a condition that everybody checks again: who gets a slot
-// is chance.
-type condition struct {
-	mu          sync.Mutex
-	cond        sync.Cond
-	limit, used int
+var channelKind = kind{
+	name: "zoo channel", traits: ofSlots(ct.ContextHonoured), make: func(b base) ct.Funcs {
+		s := make(slots, b.cfg.Limit)
+		return ct.Funcs{Acquire: s.acquire, TryAcquire: s.try, Release: s.release}
+	},
 }
 
-func conditionSpec(source ct.TimeSource) ct.Spec {
-	return ct.Spec{
-		Name: "zoo condition",
-		Time: source,
-		New: func(_ ct.Env, cfg ct.Config) ct.Funcs {
-			s := &condition{limit: cfg.Limit}
-			s.cond.L = &s.mu
-			change := func(limit, used int) {
-				s.mu.Lock()
-				defer s.mu.Unlock()
-				s.limit += limit
-				s.used += used
-				s.cond.Broadcast()
-			}
-			return ct.Funcs{
-				Lock: func(weight int) {
-					s.mu.Lock()
-					defer s.mu.Unlock()
-					for weight > s.limit-s.used {
-						s.cond.Wait()
-					}
-					s.used += weight
-				},
-				Release: func(weight int) { change(0, -weight) },
-				Resize:  func(limit int) { s.mu.Lock(); d := limit - s.limit; s.mu.Unlock(); change(d, 0) },
-			}
-		},
-		Traits: ct.Traits{
-			Backlog: ct.BacklogUnbounded, Timeout: ct.TimeoutNone, Fair: ct.FairNone,
-			Oversize: ct.OversizeBlocks, OverRelease: ct.OverReleaseUndefined, Hook: ct.HookNone,
-		},
+// selectKind is a channel as most write it: select takes either the slot that is free or the context that is done.
+var selectKind = kind{
+	name: "zoo select", traits: ofSlots(ct.ContextEndsWait), make: func(b base) ct.Funcs {
+		s := make(slots, b.cfg.Limit)
+		return ct.Funcs{Acquire: s.wait, Release: s.release}
+	},
+}
+
+// asleepKind is a channel behind a mutex that keeps those who wait in order: the first waits for a slot and
+// holds it.
+func asleepKind() kind {
+	k := kind{name: "zoo channel behind a mutex", traits: ofSlots(ct.ContextHonoured)}
+	k.traits.HoldsLockWhileWaiting = true
+	k.make = func(b base) ct.Funcs {
+		s := make(slots, b.cfg.Limit)
+		var mu sync.Mutex
+		return ct.Funcs{Release: s.release, Acquire: func(ctx context.Context, n int) error {
+			mu.Lock()
+			defer mu.Unlock()
+			return s.acquire(ctx, n)
+		}}
 	}
+	return k
 }
 
-// seats is middleware that counts those in the backlog and lets them go only when
+// UndeclaredAsleep is that design without the declaration. Inlined into a test of the suite
+// its functions would count as the suite's.
+//
+//go:noinline
+func UndeclaredAsleep(source ct.TimeSource) ct.Spec {
+	spec := asleepKind().spec(source, "")
+	spec.Traits.HoldsLockWhileWaiting = false
+	return spec
+}
+
+// seatsKind is middleware that counts those in the backlog and lets them go only when
 // they are done.
-func seats(source ct.TimeSource) ct.Spec {
-	return ct.Spec{
-		Name: "zoo seats",
-		Time: source,
-		New: func(env ct.Env, cfg ct.Config) ct.Funcs {
-			var mu sync.Mutex
-			seats := 0
-			slots := make(chan struct{}, cfg.Limit)
-			serve := func(run func()) error {
-				defer func() { <-slots }()
-				run()
-				return nil
-			}
-			return ct.Funcs{Do: func(ctx context.Context, run func()) error {
-				if err := ctx.Err(); err != nil {
-					return err
-				}
-				select {
-				case slots <- struct{}{}:
-					return serve(run)
-				default:
-				}
-				mu.Lock()
-				if seats >= cfg.Backlog {
-					mu.Unlock()
-					return errFull
-				}
-				seats++
-				mu.Unlock()
-				defer func() { mu.Lock(); seats--; mu.Unlock() }()
-				expired := make(chan struct{})
-				timer := env.Clock.AfterFunc(cfg.Timeout, func() { close(expired) })
-				defer timer.Stop()
-				select {
-				case slots <- struct{}{}:
-					return serve(run)
-				case <-ctx.Done():
-					return ctx.Err()
-				case <-expired:
-					return errTimeout
-				}
-			}}
-		},
-		Traits: ct.Traits{
-			Backlog: ct.BacklogBounded, Timeout: ct.TimeoutBounded, Context: ct.ContextHonoured,
-			ContextError: ct.ErrorOfContext, SeatHeld: ct.SeatKept, Fair: ct.FairFIFO,
-			OneAtATime: true, Hook: ct.HookNone,
-		},
-	}
-}
-
-// looksLast is a choice: the context of a request is looked at only when nothing else rejects it.
-const looksLast = "looks at the context last"
-
-func lastly(source ct.TimeSource) ct.Spec {
-	return queueNamed("zoo queue that looks at the context last", looksLast, source)
-}
-
-// gate is a counter that lets in whom it can, and nobody waits. As middleware it
-// looks at no context.
-func gate(source ct.TimeSource, middleware bool) ct.Spec {
-	spec := ct.Spec{
-		Name: "zoo gate",
-		Time: source,
-		New: func(_ ct.Env, cfg ct.Config) ct.Funcs {
-			if cfg.Backlog != 0 || cfg.Timeout >= 0 {
-				panic("nothing can wait here")
-			}
-			var used atomic.Int64
-			leave := func(int) { used.Add(-1) }
-			enter := func(int) bool {
-				if used.Add(1) <= int64(cfg.Limit) {
-					return true
-				}
-				leave(1)
-				return false
-			}
-			if !middleware {
-				return ct.Funcs{TryAcquire: enter, Release: leave}
-			}
-			return ct.Funcs{Do: func(_ context.Context, run func()) error {
-				if !enter(1) {
-					cfg.OnReject()
-					return errFull
-				}
-				defer leave(1)
-				run()
-				return nil
-			}}
-		},
-		Traits: ct.Traits{
-			Backlog: ct.BacklogNone, OneAtATime: true, OverRelease: ct.OverReleaseUndefined, Hook: ct.HookNone,
-		},
-	}
-	if middleware {
-		spec.Name = "zoo gate before a handler"
-		spec.Traits.Context, spec.Traits.Hook = ct.ContextIgnored, ct.HookOnce
-	}
-	return spec
-}
-
-// selecting is a buffered channel as most write it: select takes either the slot
-// that is free or the context that is done.
-func selecting(source ct.TimeSource) ct.Spec {
-	spec := channel(source)
-	spec.Name, spec.Traits.Context = "zoo select", ct.ContextEndsWait
-	spec.New = func(_ ct.Env, cfg ct.Config) ct.Funcs {
-		slots := make(slots, cfg.Limit)
-		return ct.Funcs{
-			Acquire: func(ctx context.Context, _ int) error { return slots.wait(ctx) }, Release: slots.release,
+var seatsKind = kind{
+	name: "zoo seats",
+	traits: ct.Traits{
+		Backlog: ct.BacklogBounded, Timeout: ct.TimeoutBounded, Context: ct.ContextHonoured,
+		ContextError: ct.ErrorOfContext, SeatHeld: ct.SeatKept, Fair: ct.FairFIFO,
+		OneAtATime: true, Hook: ct.HookNone,
+	},
+	make: func(b base) ct.Funcs {
+		var mu sync.Mutex
+		seats := 0
+		slots := make(slots, b.cfg.Limit)
+		serve := func(run func()) error {
+			defer slots.release(1)
+			run()
+			return nil
 		}
+		return ct.Funcs{Do: func(ctx context.Context, run func()) error {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			if slots.try(1) {
+				return serve(run)
+			}
+			mu.Lock()
+			if seats >= b.cfg.Backlog {
+				mu.Unlock()
+				return errFull
+			}
+			seats++
+			mu.Unlock()
+			defer func() { mu.Lock(); seats--; mu.Unlock() }()
+			expired := make(chan struct{})
+			timer := b.clock.AfterFunc(b.cfg.Timeout, func() { close(expired) })
+			defer timer.Stop()
+			select {
+			case slots <- struct{}{}:
+				return serve(run)
+			case <-ctx.Done():
+				return ctx.Err()
+			case <-expired:
+				return errTimeout
+			}
+		}}
+	},
+}
+
+// gateKind is a counter that lets in whom it can, and nobody waits. As middleware it looks at no context.
+func gateKind(middleware bool) kind {
+	k := kind{name: "zoo gate", traits: ct.Traits{
+		Backlog: ct.BacklogNone, OneAtATime: true, OverRelease: ct.OverReleaseUndefined, Hook: ct.HookNone,
+	}}
+	if middleware {
+		k.name = "zoo gate before a handler"
+		k.traits.Context, k.traits.Hook = ct.ContextIgnored, ct.HookOnce
 	}
-	return spec
-}
-
-// stack serves the newest of those who wait first, which keeps most of the
-// times short when there are too many.
-func stack(source ct.TimeSource) ct.Spec {
-	spec := queueSpec("serves the newest first", source)
-	spec.Name, spec.Traits.Fair = "zoo stack", ct.FairNone
-	return spec
-}
-
-// What becomes of who waits for more than a lower limit: strict rejects it, and lets those behind it
-// have what is free.
-const (
-	rejectsInTurn    = "who waits for more than a lower limit is rejected when its turn comes"
-	setsAside        = "who waits for more than a lower limit lets others pass"
-	runsHeavyAlone   = "who waits for more than a lower limit runs when nothing else does"
-	stopsForHeavy    = "nobody runs while one waits for more than a lower limit"
-	rejectsHeavy     = "a lower limit rejects who waits for more"
-	rejectsFirst     = "a lower limit rejects only the first of those who wait for more"
-	rejectsHeavyOnly = "who is rejected by a lower limit leaves nobody to be woken"
-	rejectsSilently  = "the hook does not hear of who is rejected by a lower limit"
-	rejectsUnheard   = "who is rejected by a lower limit does not hear of it"
-	cancelsRejected  = "who is cancelled as a lower limit rejects it leaves its place twice"
-	expiresRejected  = "who times out as a lower limit rejects it leaves its place twice"
-)
-
-func strict(source ct.TimeSource) ct.Spec {
-	return queueNamed("zoo strict queue", rejectsHeavy, source)
-}
-
-// queueNamed is the queue in which what a mistake does is meant.
-func queueNamed(name, meant string, source ct.TimeSource) ct.Spec {
-	spec := queueSpec(meant, source)
-	spec.Name = name
-	return spec
-}
-
-// inTurn is the queue that looks at a lower limit only when somebody is the next.
-func inTurn(source ct.TimeSource) ct.Spec {
-	return queueNamed("zoo queue that rejects in turn", rejectsInTurn, source)
-}
-
-// aside is the queue in which those who wait for more than a lower limit keep their places, and nobody
-// waiting.
-func aside(source ct.TimeSource) ct.Spec {
-	return queueNamed("zoo queue that sets aside", setsAside, source)
-}
-
-const hooksFitting = "does not call the hook for more than the limit"
-
-// fitting is the queue whose hook hears only of those who could have run.
-func fitting(source ct.TimeSource) ct.Spec {
-	spec := queueNamed("zoo queue that reports what fits", hooksFitting, source)
-	spec.Traits.Hook = ct.HookFits
-	return spec
-}
-
-const tryOvertakes = "a try takes free slots though others wait"
-
-// barging is the queue with the TryAcquire of java.util.concurrent, which overtakes.
-func barging(source ct.TimeSource) ct.Spec {
-	spec := queueNamed("zoo queue that a try overtakes", tryOvertakes, source)
-	spec.Traits.TryOvertakes = true
-	return spec
-}
-
-const lightestFirst = "serves the lightest first"
-
-// light serves the one first of those who wait that asks for the fewest slots.
-func light(source ct.TimeSource) ct.Spec {
-	spec := queueSpec(lightestFirst, source)
-	spec.Name, spec.Traits.Fair = "zoo lightest first", ct.FairNone
-	return spec
+	k.make = func(b base) ct.Funcs {
+		if b.cfg.Backlog != 0 || b.cfg.Timeout >= 0 {
+			panic("nothing can wait here")
+		}
+		var used atomic.Int64
+		leave := func(int) { used.Add(-1) }
+		enter := func(int) bool {
+			if used.Add(1) <= int64(b.cfg.Limit) {
+				return true
+			}
+			leave(1)
+			return false
+		}
+		if !middleware {
+			return ct.Funcs{TryAcquire: enter, Release: leave}
+		}
+		return ct.Funcs{Do: func(_ context.Context, run func()) error {
+			if !enter(1) {
+				b.cfg.OnReject()
+				return errFull
+			}
+			defer leave(1)
+			run()
+			return nil
+		}}
+	}
+	return k
 }

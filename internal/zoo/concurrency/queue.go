@@ -1,34 +1,49 @@
 package concurrency
 
 import (
+	"cmp"
 	"context"
-	"errors"
 	"math"
 	"runtime"
 	"slices"
 	"sync"
 	"time"
 
-	"github.com/jonboulle/clockwork"
-
 	ct "github.com/escapement-go/escapement/conformance/concurrencytest"
 	"github.com/escapement-go/escapement/internal/zoo"
 )
 
-var (
-	errFull    = errors.New("full")
-	errTimeout = errors.New("timeout")
-	errTooBig  = errors.New("too big")
-	errGone    = errors.New("gone")
-)
+// ofQueue are the choices of a queue.
+func ofQueue(over ct.OverRelease) ct.Traits {
+	return ct.Traits{
+		Backlog: ct.BacklogBounded, Timeout: ct.TimeoutBounded, Context: ct.ContextHonoured,
+		ContextError: ct.ErrorOfContext, SeatHeld: ct.SeatFreed, Fair: ct.FairFIFO,
+		Oversize: ct.OversizeFails, OverRelease: over, Hook: ct.HookOnce,
+	}
+}
 
-// queue is a semaphore with a list of those who wait, a backlog and a timeout,
-// correct unless mutant names one of its mistakes.
+// queueKind is a semaphore with a list of those who wait, a backlog and a timeout.
+var queueKind = kind{
+	name: "zoo queue: ", traits: ofQueue(ct.OverReleasePanics), unraced: true, make: func(b base) ct.Funcs {
+		q := newQueue(b)
+		f := ct.Funcs{Acquire: q.acquire, TryAcquire: q.try, Release: q.release, Do: q.do, Resize: q.resize}
+		switch b.mutant {
+		case "a new limit is set by a goroutine":
+			f.Resize = func(limit int) { go q.resize(limit) }
+		case "counts requests without a lock":
+			n := 0
+			f.TryAcquire = func(weight int) bool { n++; return q.try(weight) }
+		}
+		return f
+	},
+}
+
+// strictKind is the queue in which nobody waits for more than a lower limit.
+var strictKind = queueKind.that("zoo strict queue", "a lower limit rejects who waits for more")
+
 type queue struct {
-	clock  clockwork.Clock
-	cfg    ct.Config
-	first  int // the limit that it was made with
-	mutant string
+	base
+	first int // the limit that it was made with
 
 	mu      sync.Mutex
 	used    int
@@ -45,10 +60,15 @@ type waiter struct {
 	err     error // why it was rejected by a lower limit
 }
 
-// leavesTimer is a mistake: what ends a wait does not stop its timer.
-const leavesTimer = "whoever has waited leaves the timer of the timeout armed"
-
-func (q *queue) is(mutant string) bool { return q.mutant == mutant }
+func newQueue(b base) *queue {
+	switch b.mutant {
+	case "keeps its limit in a byte":
+		b.cfg.Limit = int(uint8(b.cfg.Limit))
+	case "goroutine left behind":
+		zoo.LeaveForGood()
+	}
+	return &queue{base: b, first: b.cfg.Limit}
+}
 
 func (q *queue) fits(weight int) bool {
 	limit := q.cfg.Limit
@@ -61,188 +81,178 @@ func (q *queue) fits(weight int) bool {
 	return weight <= limit-q.used
 }
 
+// heavy reports whether one waits for more than the limit, which was lowered then.
+func (q *queue) heavy(w *waiter) bool { return w.weight > q.cfg.Limit }
+
+// next is whose turn it is, -1 if it is nobody's. mu is held.
+func (q *queue) next() int {
+	switch {
+	case q.is("serves the newest first"):
+		return len(q.waiters) - 1
+	case q.is("serves the lightest first"):
+		return slices.Index(q.waiters,
+			slices.MinFunc(q.waiters, func(a, b *waiter) int { return cmp.Compare(a.weight, b.weight) }))
+	case q.is("who waits for more than a lower limit lets others pass"):
+		return slices.IndexFunc(q.waiters, func(w *waiter) bool { return !q.heavy(w) })
+	case q.is("nobody runs while one waits for more than a lower limit") && slices.ContainsFunc(q.waiters, q.heavy):
+		return -1
+	}
+	return 0
+}
+
 // wake lets those run whose turn it is. mu is held.
 func (q *queue) wake() {
 	for first := true; len(q.waiters) > 0 && (first || !q.is("wakes one at a time")); first = false {
-		i := 0
-		if q.is("serves the newest first") {
-			i = len(q.waiters) - 1
-		}
-		if q.is(lightestFirst) {
-			for k, w := range q.waiters {
-				if w.weight < q.waiters[i].weight {
-					i = k
-				}
-			}
-		}
-		if q.is(setsAside) {
-			if i = slices.IndexFunc(q.waiters, func(w *waiter) bool { return w.weight <= q.cfg.Limit }); i < 0 {
-				return
-			}
+		i := q.next()
+		if i < 0 {
+			return
 		}
 		w := q.waiters[i]
-		if q.is(rejectsInTurn) && w.weight > q.cfg.Limit {
+		if q.heavy(w) && q.is("who waits for more than a lower limit is rejected when its turn comes") {
 			q.rejectHeavy(1)
 			continue
 		}
-		heavy := func(w *waiter) bool { return w.weight > q.cfg.Limit }
-		switch {
-		case q.is(stopsForHeavy) && slices.ContainsFunc(q.waiters, heavy):
-			return
-		case q.is(runsHeavyAlone) && q.used == 0:
-		case !q.fits(w.weight):
+		alone := q.used == 0 && q.is("who waits for more than a lower limit runs when nothing else does")
+		if !q.fits(w.weight) && !alone {
 			return
 		}
-		q.waiters = slices.Delete(q.waiters, i, i+1)
-		q.used += w.weight
-		w.granted = true
-		if !q.is("a request that runs keeps its place") {
-			q.seats--
-		}
-		close(w.ready)
+		q.admit(i)
 	}
+}
+
+// admit lets one run that waits. mu is held.
+func (q *queue) admit(i int) {
+	w := q.waiters[i]
+	q.waiters = slices.Delete(q.waiters, i, i+1)
+	q.used += w.weight
+	w.granted = true
+	if !q.is("a request that runs keeps its place") {
+		q.seats--
+	}
+	close(w.ready)
 }
 
 func (q *queue) reject(err error) error {
 	if q.cfg.OnReject != nil {
 		q.cfg.OnReject()
-		if q.is("calls the hook twice when the backlog is full") && err == errFull {
+		if err == errFull && q.is("calls the hook twice when the backlog is full") {
 			q.cfg.OnReject()
 		}
 	}
 	return err
 }
 
-// turn lets the first wait behind all others, which only mistakes do.
-func (q *queue) turn() {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	if len(q.waiters) > 0 {
-		q.waiters = append(q.waiters[1:], q.waiters[0])
+func (q *queue) acquire(ctx context.Context, weight int) error {
+	gone := ctx.Err()
+	if q.is("looks at the context only while it waits") {
+		gone = nil
 	}
+	q.mu.Lock()
+	w, err := q.come(weight, gone)
+	switch {
+	case err == errFull && q.is("keeps a lock when the backlog is full"):
+	case err == errFull && q.is("calls the hook under the lock"):
+		defer q.mu.Unlock()
+	default:
+		q.mu.Unlock()
+	}
+	switch {
+	case w != nil:
+		return q.wait(ctx, w)
+	case err == gone, // nil if it runs
+		err == errTooBig && q.is("does not call the hook for more than the limit"):
+		return err
+	}
+	return q.reject(err)
 }
 
-func (q *queue) acquire(ctx context.Context, weight int) error {
-	gone := ctx.Err() != nil && !q.is("looks at the context only while it waits")
-	if gone && !q.is(looksLast) {
-		if q.is("who is gone before it comes turns the queue") {
-			q.turn()
+// come decides what becomes of a request, whose context may have gone: it waits, runs, or has an error. mu is held.
+func (q *queue) come(weight int, gone error) (*waiter, error) {
+	if gone != nil && !q.is("looks at the context last") {
+		if len(q.waiters) > 0 && q.is("who is gone before it comes turns the queue") {
+			q.waiters = append(q.waiters[1:], q.waiters[0])
 		}
-		return ctx.Err()
+		return nil, gone
 	}
-	q.mu.Lock()
-	q.n++
-	if q.is("panics on the third request") && q.n == 3 {
+	if q.n++; q.n == 3 && q.is("panics on the third request") {
 		q.mu.Unlock()
 		panic("index out of range")
-	}
-	if q.is("a timeout of 0 rejects everything") && q.cfg.Timeout == 0 {
-		q.mu.Unlock()
-		return q.reject(errTimeout)
 	}
 	most := q.cfg.Limit
 	if q.is("more than the limit is more than the first one") {
 		most = q.first
 	}
-	if weight > most && !q.is("a request for more than the limit waits") {
-		q.tooBig = true
-		q.mu.Unlock()
-		if q.is(hooksFitting) {
-			return errTooBig
-		}
-		return q.reject(errTooBig)
-	}
-	if q.fits(weight) && (len(q.waiters) == 0 || q.is("a light request overtakes") || q.is(lightestFirst)) {
-		if gone {
-			q.mu.Unlock()
-			return ctx.Err()
-		}
-		if q.is("checks without the lock") {
-			q.mu.Unlock()
-			runtime.Gosched()
-			q.mu.Lock()
-		}
-		q.used += weight
-		q.mu.Unlock()
-		return nil
-	}
+	next := len(q.waiters) == 0 || q.is("a light request overtakes") || q.is("serves the lightest first")
 	full := q.cfg.Backlog >= 0 && q.seats >= q.cfg.Backlog
-	if q.is("one place too many") {
+	switch {
+	case q.is("one place too many"):
 		full = q.cfg.Backlog >= 0 && q.seats > q.cfg.Backlog
-	}
-	if q.is("without a backlog a heavy request waits for light ones") && q.cfg.Backlog == 0 {
+	case q.cfg.Backlog == 0 && q.is("without a backlog a heavy request waits for light ones"):
 		full = q.used == q.cfg.Limit
 	}
-	if full || q.cfg.Timeout == 0 {
-		if q.is("keeps a lock when the backlog is full") {
-			return q.reject(errFull)
+	switch {
+	case q.cfg.Timeout == 0 && q.is("a timeout of 0 rejects everything"):
+		return nil, errTimeout
+	case weight > most && !q.is("a request for more than the limit waits"):
+		q.tooBig = true
+		return nil, errTooBig
+	case next && q.fits(weight):
+		if gone == nil {
+			q.letIn("checks without the lock")
+			q.used += weight
 		}
-		if q.is("calls the hook under the lock") {
-			defer q.mu.Unlock()
-			return q.reject(errFull)
-		}
-		q.mu.Unlock()
-		return q.reject(errFull)
-	}
-	if gone {
-		q.mu.Unlock()
-		return ctx.Err()
+		return nil, gone
+	case full || q.cfg.Timeout == 0:
+		return nil, errFull
+	case gone != nil:
+		return nil, gone
 	}
 	q.seats++
 	w := &waiter{weight: weight, ready: make(chan struct{})}
-	if q.is("joins after it has let go of the lock") {
+	q.letIn("joins after it has let go of the lock")
+	q.waiters = append(q.waiters, w)
+	return w, nil
+}
+
+// letIn lets others in between two steps, which only mistakes do. mu is held.
+func (q *queue) letIn(mistake string) {
+	if q.is(mistake) {
 		q.mu.Unlock()
 		runtime.Gosched()
 		q.mu.Lock()
 	}
-	q.waiters = append(q.waiters, w)
-	q.mu.Unlock()
-	return q.wait(ctx, w)
 }
 
-// either is a channel that brings what the first of two brings.
-func either(a, b <-chan time.Time) <-chan time.Time {
-	c := make(chan time.Time, 1)
-	go func() {
-		select {
-		case t := <-a:
-			c <- t
-		case t := <-b:
-			c <- t
-		}
-	}()
-	return c
+// expiry brings the end of a wait, which never comes if it is nil, and stops its timer.
+func (q *queue) expiry() (expired <-chan time.Time, stop func() bool) {
+	timeout := q.cfg.Timeout
+	switch {
+	case timeout <= 0, timeout == 1 && q.is("a timeout of a nanosecond is none"),
+		q.tooBig && q.is("nobody times out once more than the limit was asked for"):
+		return nil, func() bool { return false }
+	case q.is("the timeout grows with the limit"):
+		timeout = timeout * time.Duration(q.cfg.Limit) / time.Duration(q.first)
+	case q.is("times out a nanosecond late"):
+		timeout++
+	case q.is("times out in whole milliseconds"):
+		timeout = timeout.Truncate(time.Millisecond)
+	case q.is("a wait times out on package time too"):
+		either := make(chan time.Time, 2)
+		expire := func() { either <- time.Time{} }
+		own, other := q.clock.AfterFunc(timeout, expire), time.AfterFunc(timeout, expire)
+		return either, func() bool { other.Stop(); return own.Stop() }
+	}
+	timer := q.clock.NewTimer(timeout)
+	return timer.Chan(), timer.Stop
 }
 
 func (q *queue) wait(ctx context.Context, w *waiter) error {
-	var expired <-chan time.Time
-	timeout := q.cfg.Timeout
-	if q.is("a timeout of a nanosecond is none") && timeout == 1 {
-		timeout = 0
-	}
-	if timeout > 0 && !(q.tooBig && q.is("nobody times out once more than the limit was asked for")) {
-		if q.is("the timeout grows with the limit") {
-			timeout = timeout * time.Duration(q.cfg.Limit) / time.Duration(q.first)
-		}
-		switch {
-		case q.is("times out a nanosecond late"):
-			timeout++
-		case q.is("times out in whole milliseconds"):
-			timeout = timeout.Truncate(time.Millisecond)
-		}
-		timer := q.clock.NewTimer(timeout)
-		if !q.is(leavesTimer) {
-			defer timer.Stop()
-		}
-		expired = timer.Chan()
-		if q.is("a wait times out on package time too") {
-			early := make(chan time.Time, 1)
-			defer time.AfterFunc(timeout, func() { early <- time.Now() }).Stop()
-			expired = either(expired, early)
-		}
+	expired, stop := q.expiry()
+	if !q.is("whoever has waited leaves the timer of the timeout armed") {
+		defer stop()
 	}
 	done := ctx.Done()
-	if q.is("a request that cannot be cancelled does not wait") && done == nil {
+	if done == nil && q.is("a request that cannot be cancelled does not wait") {
 		return nil
 	}
 	if q.is("does not look at the context while it waits") {
@@ -250,58 +260,68 @@ func (q *queue) wait(ctx context.Context, w *waiter) error {
 	}
 	select {
 	case <-w.ready:
-		if w.err != nil && !q.is(rejectsSilently) {
+		if w.err != nil && !q.is("the hook does not hear of who is rejected by a lower limit") {
 			return q.reject(w.err)
 		}
 		return w.err
 	case <-done:
-		q.mu.Lock()
-		defer q.mu.Unlock()
-		if w.err != nil && !q.is(cancelsRejected) {
-			return ctx.Err()
-		}
-		if w.granted {
-			if q.is("gives back one slot when it is cancelled as it gets them") {
-				w.weight = 1
-			}
-			q.used -= w.weight
-			q.wake()
-		} else {
-			q.leave(w, "a cancelled request stays in the queue")
-			if q.is("a cancelled request keeps its place") {
-				q.seats++
-			}
-		}
-		switch {
-		case q.is("a deadline is called a cancellation"):
-			return context.Canceled
-		case q.is("a context ends a wait with an error of its own"):
-			return errGone
-		}
-		return ctx.Err()
+		return q.cancel(ctx, w)
 	case <-expired:
-		q.mu.Lock()
-		if w.granted || w.err != nil && !q.is(expiresRejected) {
-			q.mu.Unlock()
-			if w.err != nil {
-				return q.reject(w.err)
-			}
-			if q.is("loses the slot at a tie") {
-				return q.reject(errTimeout)
-			}
-			return nil
-		}
-		q.leave(w, "a request that timed out stays in the queue")
-		if q.is("calls the hook under the lock at a timeout") {
-			defer q.mu.Unlock()
-			return q.reject(errTimeout)
-		}
-		q.mu.Unlock()
-		if q.is("does not call the hook at a timeout") {
-			return errTimeout
-		}
-		return q.reject(errTimeout)
+		return q.expire(w)
 	}
+}
+
+// cancel ends the wait of one whose context has ended.
+func (q *queue) cancel(ctx context.Context, w *waiter) error {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	switch {
+	case w.err != nil && !q.is("who is cancelled as a lower limit rejects it leaves its place twice"):
+		return ctx.Err()
+	case w.granted:
+		if q.is("gives back one slot when it is cancelled as it gets them") {
+			w.weight = 1
+		}
+		q.used -= w.weight
+		q.wake()
+	default:
+		q.leave(w, "a cancelled request stays in the queue")
+		if q.is("a cancelled request keeps its place") {
+			q.seats++
+		}
+	}
+	switch {
+	case q.is("a deadline is called a cancellation"):
+		return context.Canceled
+	case q.is("a context ends a wait with an error of its own"):
+		return errGone
+	}
+	return ctx.Err()
+}
+
+// expire ends the wait of one that has waited for too long.
+func (q *queue) expire(w *waiter) error {
+	q.mu.Lock()
+	granted := w.granted
+	rejected := w.err != nil && !q.is("who times out as a lower limit rejects it leaves its place twice")
+	waits := !granted && !rejected
+	if waits {
+		q.leave(w, "a request that timed out stays in the queue")
+	}
+	if waits && q.is("calls the hook under the lock at a timeout") {
+		defer q.mu.Unlock()
+	} else {
+		q.mu.Unlock()
+	}
+	switch {
+	case rejected:
+		return q.reject(w.err)
+	case granted && !q.is("loses the slot at a tie"):
+		return nil
+	case waits && q.is("does not call the hook at a timeout"):
+		return errTimeout
+	}
+	return q.reject(errTimeout)
 }
 
 // leave takes w out of the queue. mu is held.
@@ -323,14 +343,10 @@ func (q *queue) try(weight int) bool {
 		fits = q.used+weight <= q.first
 	}
 	if weight > q.cfg.Limit && !q.is("adds before it compares") || !fits ||
-		len(q.waiters) > 0 && !q.is(tryOvertakes) {
+		len(q.waiters) > 0 && !q.is("a try takes free slots though others wait") {
 		return false
 	}
-	if q.is("a try checks without the lock") {
-		q.mu.Unlock()
-		runtime.Gosched()
-		q.mu.Lock()
-	}
+	q.letIn("a try checks without the lock")
 	q.used += weight
 	return true
 }
@@ -338,8 +354,13 @@ func (q *queue) try(weight int) bool {
 func (q *queue) release(weight int) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	held := q.is("a release looks whether anything is held") && q.used > 0
-	if q.used < weight && !held && !q.is("a release too many raises the limit") {
+	switch {
+	case q.used >= weight, q.is("a release too many raises the limit"),
+		q.is("a permit gives its slots back twice"), q.is("a permit of a try gives its slots back twice"),
+		q.used > 0 && q.is("a release looks whether anything is held"):
+	case q.is("a permit that is given back twice gives back another's slots"):
+		return
+	default:
 		panic("released more than was acquired")
 	}
 	if q.is("gives back one slot only") {
@@ -355,12 +376,10 @@ func (q *queue) do(ctx context.Context, run func()) error {
 	if q.is("a handler waits without its context") {
 		ctx = context.Background()
 	}
-	err := q.acquire(ctx, 1)
-	if q.is("serves what it has rejected") && err != nil {
-		run()
-		return err
-	}
-	if err != nil {
+	if err := q.acquire(ctx, 1); err != nil {
+		if q.is("serves what it has rejected") {
+			run()
+		}
 		return err
 	}
 	if q.is("a panic keeps the slot") {
@@ -373,46 +392,33 @@ func (q *queue) do(ctx context.Context, run func()) error {
 	return nil
 }
 
-// Mistakes with limits of 0 and less.
-const (
-	zeroIsNone     = "a limit that is set to 0 is none"
-	keepsLockBelow = "a limit below 0 is refused, and a lock kept"
-)
-
 func (q *queue) resize(limit int) {
 	q.mu.Lock()
-	if limit < 0 && q.is(keepsLockBelow) {
+	if limit < 0 && q.is("a limit below 0 is refused, and a lock kept") {
 		panic("a limit below 0")
 	}
 	defer q.mu.Unlock()
-	if limit == 0 && q.is(zeroIsNone) {
+	if limit == 0 && q.is("a limit that is set to 0 is none") {
 		limit = math.MaxInt
 	}
-	if q.is("a lower limit is forgotten") && limit < q.cfg.Limit {
+	if limit < q.cfg.Limit && q.is("a lower limit is forgotten") {
 		return
 	}
 	more := limit - q.cfg.Limit
 	q.cfg.Limit = limit
 	if q.is("a higher limit wakes as many as it adds") {
 		for ; more > 0 && len(q.waiters) > 0; more-- {
-			w := q.waiters[0]
-			q.waiters = q.waiters[1:]
-			q.used += w.weight
-			w.granted = true
-			q.seats--
-			close(w.ready)
+			q.admit(0)
 		}
 	}
 	wakes := !q.is("a higher limit wakes nobody")
-	if slices.ContainsFunc([]string{
-		rejectsHeavy, rejectsFirst, rejectsHeavyOnly, rejectsSilently, rejectsUnheard, cancelsRejected, expiresRejected,
-	}, q.is) {
+	if q.is("a lower limit rejects who waits for more") {
 		most := len(q.waiters)
-		if q.is(rejectsFirst) {
+		if q.is("a lower limit rejects only the first of those who wait for more") {
 			most = 1
 		}
 		heavy := q.rejectHeavy(most)
-		wakes = !heavy || !q.is(rejectsHeavyOnly)
+		wakes = !heavy || !q.is("who is rejected by a lower limit leaves nobody to be woken")
 	}
 	if wakes {
 		q.wake()
@@ -424,55 +430,15 @@ func (q *queue) resize(limit int) {
 func (q *queue) rejectHeavy(most int) bool {
 	before := len(q.waiters)
 	q.waiters = slices.DeleteFunc(q.waiters, func(w *waiter) bool {
-		if w.weight <= q.cfg.Limit || most == 0 {
+		if !q.heavy(w) || most == 0 {
 			return false
 		}
 		most--
 		w.err = errTooBig
-		if q.seats--; !q.is(rejectsUnheard) {
+		if q.seats--; !q.is("who is rejected by a lower limit does not hear of it") {
 			close(w.ready)
 		}
 		return true
 	})
 	return len(q.waiters) < before
-}
-
-func newQueue(env ct.Env, cfg ct.Config, mutant string) *queue {
-	if mutant == "keeps its limit in a byte" {
-		cfg.Limit = int(uint8(cfg.Limit))
-	}
-	if mutant == "goroutine left behind" {
-		zoo.LeaveForGood()
-	}
-	return &queue{clock: env.Clock, cfg: cfg, first: cfg.Limit, mutant: mutant}
-}
-
-// resizesLater is a mutant's name.
-const resizesLater = "a new limit is set by a goroutine"
-
-func queueSpec(mutant string, source ct.TimeSource) ct.Spec {
-	if mutant == permitTwice || mutant == permitOthers || mutant == triedTwice {
-		return permitsSpec(mutant, source)
-	}
-	return ct.Spec{
-		Name: "zoo queue: " + mutant,
-		Time: source,
-		New: func(env ct.Env, cfg ct.Config) ct.Funcs {
-			q := newQueue(env, cfg, mutant)
-			f := ct.Funcs{Acquire: q.acquire, TryAcquire: q.try, Release: q.release, Do: q.do, Resize: q.resize}
-			if mutant == resizesLater {
-				f.Resize = func(limit int) { go q.resize(limit) }
-			}
-			if mutant == "counts requests without a lock" {
-				n := 0
-				f.TryAcquire = func(weight int) bool { n++; return q.try(weight) }
-			}
-			return f
-		},
-		Traits: ct.Traits{
-			Backlog: ct.BacklogBounded, Timeout: ct.TimeoutBounded, Context: ct.ContextHonoured,
-			ContextError: ct.ErrorOfContext, SeatHeld: ct.SeatFreed, Fair: ct.FairFIFO,
-			Oversize: ct.OversizeFails, OverRelease: ct.OverReleasePanics, Hook: ct.HookOnce,
-		},
-	}
 }

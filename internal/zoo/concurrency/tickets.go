@@ -2,48 +2,30 @@ package concurrency
 
 import (
 	"context"
-	"errors"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
 
-	"github.com/jonboulle/clockwork"
-
 	ct "github.com/escapement-go/escapement/conformance/concurrencytest"
-	"github.com/escapement-go/escapement/internal/zoo"
 )
 
-var (
-	errBusy    = errors.New("too many wait")
-	errTooLate = errors.New("waited for too long")
-	errTooMuch = errors.New("more than there are")
-)
+// Kinds that have neither a mutex with a list nor a channel of slots.
 
-// unusual are designs that have neither a mutex with a list nor a channel of slots.
-func unusual() []zoo.Design {
-	type traits = ct.Traits
-	return []zoo.Design{
-		{Name: "numbered tickets and a condition", Spec: ct.Spec{
-			Name: "tickets", Time: ct.PackageTime,
-			New: func(_ ct.Env, cfg ct.Config) ct.Funcs {
-				s := newTickets(cfg.Limit)
-				return ct.Funcs{
-					Lock: func(int) { s.lock() }, TryAcquire: func(int) bool { return s.try() },
-					Release: func(int) { s.release() }, Resize: s.resize,
-				}
-			},
-			Traits: traits{
-				Backlog: ct.BacklogUnbounded, Timeout: ct.TimeoutNone,
-				Fair: ct.FairFIFO, OneAtATime: true, OverRelease: ct.OverReleasePanics,
-				Hook: ct.HookNone,
-			},
-		}},
-		{Name: "a goroutine that owns the slots and knows who waits", Spec: ownerSpec("")},
-		{Name: "a counter without a lock, and a channel that each release closes", Spec: counterSpec("")},
-	}
+// ticketsKind serves the requests in the order of their numbers.
+var ticketsKind = kind{
+	name: "tickets", only: ct.PackageTime,
+	traits: ct.Traits{
+		Backlog: ct.BacklogUnbounded, Timeout: ct.TimeoutNone, Fair: ct.FairFIFO,
+		OneAtATime: true, OverRelease: ct.OverReleasePanics, Hook: ct.HookNone,
+	},
+	make: func(b base) ct.Funcs {
+		s := &tickets{limit: b.cfg.Limit}
+		s.changed.L = &s.mu
+		return ct.Funcs{Lock: s.lock, TryAcquire: s.try, Release: s.release, Resize: s.resize}
+	},
 }
 
-// tickets serves the requests in the order of their numbers.
 type tickets struct {
 	mu             sync.Mutex
 	changed        sync.Cond
@@ -51,13 +33,7 @@ type tickets struct {
 	next, released int // tickets that were drawn, and those that came back
 }
 
-func newTickets(limit int) *tickets {
-	s := &tickets{limit: limit}
-	s.changed.L = &s.mu
-	return s
-}
-
-func (s *tickets) lock() {
+func (s *tickets) lock(int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	mine := s.next
@@ -67,7 +43,7 @@ func (s *tickets) lock() {
 	}
 }
 
-func (s *tickets) try() bool {
+func (s *tickets) try(int) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.next >= s.released+s.limit {
@@ -77,7 +53,7 @@ func (s *tickets) try() bool {
 	return true
 }
 
-func (s *tickets) release() {
+func (s *tickets) release(int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.released == s.next {
@@ -94,35 +70,31 @@ func (s *tickets) resize(limit int) {
 	s.changed.Broadcast()
 }
 
-const saysRuns = "who is rejected as its context ends is told that it runs"
-
-func ownerSpec(mutant string) ct.Spec {
-	return ct.Spec{
-		Name: "owner", Time: ct.Injected,
-		New: func(env ct.Env, cfg ct.Config) ct.Funcs {
-			o := newOwner(env.Clock, cfg)
-			o.mutant = mutant
-			return ct.Funcs{Acquire: o.acquire, Release: o.release, Stop: func() { close(o.done) }}
-		},
-		Traits: ct.Traits{
-			Backlog: ct.BacklogBounded, Timeout: ct.TimeoutBounded,
-			Context: ct.ContextHonoured, ContextError: ct.ErrorOfContext,
-			SeatHeld: ct.SeatFreed, Fair: ct.FairFIFO,
-			Oversize: ct.OversizeFails, OverRelease: ct.OverReleaseIgnored,
-			Hook: ct.HookNone,
-		},
-	}
+// ownerKind has all of its state in one goroutine.
+var ownerKind = kind{
+	name: "owner", only: ct.Injected,
+	traits: ct.Traits{
+		Backlog: ct.BacklogBounded, Timeout: ct.TimeoutBounded, Context: ct.ContextHonoured,
+		ContextError: ct.ErrorOfContext, SeatHeld: ct.SeatFreed, Fair: ct.FairFIFO,
+		Oversize: ct.OversizeFails, OverRelease: ct.OverReleaseIgnored, Hook: ct.HookNone,
+	},
+	make: func(b base) ct.Funcs {
+		o := &owner{
+			base: b, ask: make(chan *request), leave: make(chan *request),
+			back: make(chan int), done: make(chan struct{}),
+		}
+		go o.run()
+		return ct.Funcs{
+			Acquire: o.acquire, Release: func(weight int) { o.back <- weight }, Stop: func() { close(o.done) },
+		}
+	},
 }
 
-// owner has all of its state in one goroutine.
 type owner struct {
-	mutant  string
-	clock   clockwork.Clock
-	timeout time.Duration
-	ask     chan *request
-	leave   chan *request
-	back    chan int
-	done    chan struct{}
+	base
+	ask, leave chan *request
+	back       chan int
+	done       chan struct{}
 }
 
 type request struct {
@@ -131,41 +103,27 @@ type request struct {
 	left   chan bool  // whether it had waited when it left
 }
 
-func newOwner(clock clockwork.Clock, cfg ct.Config) *owner {
-	o := &owner{
-		clock: clock, timeout: cfg.Timeout,
-		ask: make(chan *request), leave: make(chan *request), back: make(chan int), done: make(chan struct{}),
-	}
-	go o.run(cfg.Limit, cfg.Backlog)
-	return o
-}
-
-func (o *owner) run(limit, backlog int) {
-	used := 0
+func (o *owner) run() {
+	used, limit := 0, o.cfg.Limit
 	var waits []*request
 	for {
 		select {
 		case r := <-o.ask:
 			switch {
 			case r.weight > limit:
-				r.answer <- errTooMuch
+				r.answer <- errTooBig
 			case len(waits) == 0 && used+r.weight <= limit:
 				used += r.weight
 				r.answer <- nil
-			case len(waits) >= backlog || o.timeout <= 0:
-				r.answer <- errBusy
+			case len(waits) >= o.cfg.Backlog || o.cfg.Timeout <= 0:
+				r.answer <- errFull
 			default:
 				waits = append(waits, r)
 			}
 		case r := <-o.leave:
-			at := -1
-			for i := range waits {
-				if waits[i] == r {
-					at = i
-				}
-			}
+			at := slices.Index(waits, r)
 			if at >= 0 {
-				waits = append(waits[:at:at], waits[at+1:]...)
+				waits = slices.Delete(waits, at, at+1)
 			}
 			r.left <- at >= 0
 		case weight := <-o.back:
@@ -187,21 +145,22 @@ func (o *owner) acquire(ctx context.Context, weight int) error {
 	}
 	r := &request{weight: weight, answer: make(chan error, 1), left: make(chan bool, 1)}
 	o.ask <- r
-	timer := o.clock.NewTimer(max(0, o.timeout))
+	timer := o.clock.NewTimer(max(0, o.cfg.Timeout))
 	defer timer.Stop()
 	late := timer.Chan()
-	if o.timeout <= 0 {
+	if o.cfg.Timeout <= 0 {
 		late = nil // it is answered at once
 	}
+	saysRuns := o.is("who is rejected as its context ends is told that it runs")
 	var reason error
 	select {
 	case err := <-r.answer:
-		if o.mutant == saysRuns && ctx.Err() != nil {
+		if saysRuns && ctx.Err() != nil {
 			return nil
 		}
 		return err
 	case <-late:
-		reason = errTooLate
+		reason = errTimeout
 	case <-ctx.Done():
 		reason = ctx.Err()
 	}
@@ -209,58 +168,38 @@ func (o *owner) acquire(ctx context.Context, weight int) error {
 	switch waited := <-r.left; {
 	case waited:
 		return reason
-	case o.mutant == saysRuns:
+	case saysRuns:
 		return nil
 	}
 	return <-r.answer
 }
 
-func (o *owner) release(weight int) { o.back <- weight }
-
-const wholeTimeout = "who wakes in vain waits for the whole timeout again"
-
-func counterSpec(mutant string) ct.Spec {
-	return ct.Spec{
-		Name: "counter", Time: ct.PackageTime,
-		New: func(_ ct.Env, cfg ct.Config) ct.Funcs {
-			c := newCounter(cfg.Limit, cfg.Timeout)
-			c.mutant = mutant
-			return ct.Funcs{
-				Acquire:    func(ctx context.Context, _ int) error { return c.acquire(ctx) },
-				TryAcquire: func(int) bool { return c.try() },
-				Release:    func(int) { c.release() },
-				Do:         c.do,
-			}
-		},
-		Traits: ct.Traits{
-			Backlog: ct.BacklogUnbounded, Timeout: ct.TimeoutBounded,
-			Context: ct.ContextHonoured, ContextError: ct.ErrorOfContext,
-			Fair: ct.FairNone, OneAtATime: true, Hook: ct.HookNone,
-			OverRelease: ct.OverReleaseIgnored,
-		},
-	}
+// counterKind lets those who wait run for each slot that comes free.
+var counterKind = kind{
+	name: "counter", only: ct.PackageTime,
+	traits: ct.Traits{
+		Backlog: ct.BacklogUnbounded, Timeout: ct.TimeoutBounded, Context: ct.ContextHonoured,
+		ContextError: ct.ErrorOfContext, Fair: ct.FairNone, OneAtATime: true, Hook: ct.HookNone,
+		OverRelease: ct.OverReleaseIgnored,
+	},
+	make: func(b base) ct.Funcs {
+		c := &counter{base: b}
+		first := make(chan struct{})
+		c.freed.Store(&first)
+		return ct.Funcs{Acquire: c.acquire, TryAcquire: c.try, Release: c.release, Do: c.do}
+	},
 }
 
-// counter lets those who wait run for each slot that comes free.
 type counter struct {
-	mutant  string
-	limit   int64
-	timeout time.Duration
-	used    atomic.Int64
-	freed   atomic.Pointer[chan struct{}]
+	base
+	used  atomic.Int64
+	freed atomic.Pointer[chan struct{}]
 }
 
-func newCounter(limit int, timeout time.Duration) *counter {
-	c := &counter{limit: int64(limit), timeout: timeout}
-	first := make(chan struct{})
-	c.freed.Store(&first)
-	return c
-}
-
-func (c *counter) try() bool {
+func (c *counter) try(int) bool {
 	for {
 		used := c.used.Load()
-		if used >= c.limit {
+		if used >= int64(c.cfg.Limit) {
 			return false
 		}
 		if c.used.CompareAndSwap(used, used+1) {
@@ -269,7 +208,7 @@ func (c *counter) try() bool {
 	}
 }
 
-func (c *counter) release() {
+func (c *counter) release(int) {
 	for used := c.used.Load(); ; used = c.used.Load() {
 		if used == 0 {
 			return // nobody holds one
@@ -283,36 +222,36 @@ func (c *counter) release() {
 }
 
 func (c *counter) do(ctx context.Context, run func()) error {
-	if err := c.acquire(ctx); err != nil {
+	if err := c.acquire(ctx, 1); err != nil {
 		return err
 	}
-	defer c.release()
+	defer c.release(1)
 	run()
 	return nil
 }
 
-func (c *counter) acquire(ctx context.Context) error {
+func (c *counter) acquire(ctx context.Context, _ int) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
 	var late <-chan time.Time
 	for {
 		freed := *c.freed.Load()
-		if c.try() {
+		if c.try(1) {
 			return nil
 		}
-		if c.timeout <= 0 {
-			return errTooLate
+		if c.cfg.Timeout <= 0 {
+			return errTimeout
 		}
-		if late == nil || c.mutant == wholeTimeout {
-			timer := time.NewTimer(c.timeout)
+		if late == nil || c.is("who wakes in vain waits for the whole timeout again") {
+			timer := time.NewTimer(c.cfg.Timeout)
 			defer timer.Stop()
 			late = timer.C
 		}
 		select {
 		case <-freed:
 		case <-late:
-			return errTooLate
+			return errTimeout
 		case <-ctx.Done():
 			return ctx.Err()
 		}

@@ -8,9 +8,20 @@ import (
 	ct "github.com/escapement-go/escapement/conformance/concurrencytest"
 )
 
-// workers run handlers on goroutines of their own, as many at once as there are slots, and hand
-// what a handler panics with to the request.
+// workersKind runs handlers on goroutines of their own, as many at once as there are slots, and hands
+// what a handler panics with to the request, unless it is its choice that this ends the process.
+var workersKind = kind{
+	name: "zoo workers: ",
+	traits: ct.Traits{
+		Backlog: ct.BacklogBounded, Timeout: ct.TimeoutNone, Context: ct.ContextHonoured,
+		ContextError: ct.ErrorOfContext, SeatHeld: ct.SeatFreed, Fair: ct.FairFIFO,
+		OneAtATime: true, Hook: ct.HookNone,
+	},
+	make: func(b base) ct.Funcs { return ct.Funcs{Do: (&workers{base: b, idle: b.cfg.Limit}).do} },
+}
+
 type workers struct {
+	base
 	mu    sync.Mutex
 	idle  int
 	queue []*job
@@ -23,67 +34,44 @@ type job struct {
 	completed bool
 }
 
-// Mistakes of workers.
-const (
-	losesWorker  = "a handler that leaves by Goexit takes its worker along"
-	returnsEarly = "a request whose context ends comes back while its handler runs"
-)
-
-// leavesPanics is a choice: what a handler panics with ends the process.
-const leavesPanics = "panics end the process"
-
-func workersSpec(mutant string, source ct.TimeSource) ct.Spec {
-	return ct.Spec{
-		Name: "zoo workers: " + mutant,
-		Time: source,
-		New: func(_ ct.Env, cfg ct.Config) ct.Funcs {
-			w := &workers{idle: cfg.Limit}
-			return ct.Funcs{Do: func(ctx context.Context, run func()) error {
-				if err := ctx.Err(); err != nil {
-					return err
-				}
-				j := &job{run: run, done: make(chan struct{})}
-				w.mu.Lock()
-				switch {
-				case w.idle > 0:
-					w.idle--
-					go w.work(j, mutant)
-				case len(w.queue) >= cfg.Backlog:
-					w.mu.Unlock()
-					return errFull
-				default:
-					w.queue = append(w.queue, j)
-				}
-				w.mu.Unlock()
-				select {
-				case <-j.done:
-				case <-ctx.Done():
-					if w.leave(j) {
-						return ctx.Err()
-					}
-					if mutant != returnsEarly {
-						<-j.done
-					}
-				}
-				if j.panicked != nil {
-					panic(j.panicked)
-				}
-				return nil
-			}}
-		},
-		Traits: ct.Traits{
-			Backlog: ct.BacklogBounded, Timeout: ct.TimeoutNone, Context: ct.ContextHonoured,
-			ContextError: ct.ErrorOfContext, SeatHeld: ct.SeatFreed, Fair: ct.FairFIFO,
-			OneAtATime: true, Hook: ct.HookNone,
-		},
+func (w *workers) do(ctx context.Context, run func()) error {
+	if err := ctx.Err(); err != nil {
+		return err
 	}
+	j := &job{run: run, done: make(chan struct{})}
+	w.mu.Lock()
+	switch {
+	case w.idle > 0:
+		w.idle--
+		go w.work(j)
+	case len(w.queue) >= w.cfg.Backlog:
+		w.mu.Unlock()
+		return errFull
+	default:
+		w.queue = append(w.queue, j)
+	}
+	w.mu.Unlock()
+	select {
+	case <-j.done:
+	case <-ctx.Done():
+		if w.leave(j) {
+			return ctx.Err()
+		}
+		if !w.is("a request whose context ends comes back while its handler runs") {
+			<-j.done
+		}
+	}
+	if j.panicked != nil {
+		panic(j.panicked)
+	}
+	return nil
 }
 
 // work runs a job, and then lets another goroutine run the next one: a handler may leave by
 // Goexit.
-func (w *workers) work(j *job, mutant string) {
+func (w *workers) work(j *job) {
 	defer func() {
-		if mutant == losesWorker && !j.completed && j.panicked == nil {
+		if !j.completed && j.panicked == nil && w.is("a handler that leaves by Goexit takes its worker along") {
 			return
 		}
 		w.mu.Lock()
@@ -92,12 +80,12 @@ func (w *workers) work(j *job, mutant string) {
 			w.idle++
 			return
 		}
-		go w.work(w.queue[0], mutant)
+		go w.work(w.queue[0])
 		w.queue = w.queue[1:]
 	}()
 	defer close(j.done)
 	defer func() {
-		if !j.completed && mutant != leavesPanics {
+		if !j.completed && !w.is("panics end the process") {
 			j.panicked = recover()
 		}
 	}()
