@@ -165,7 +165,8 @@ func TestInit_subjects(t *testing.T) {
 			"limitertest.Run(", "limitertest.PackageTime", "subjects.NewStoreWithConfig(subjects.StoreConfig{" +
 				"Rate: cfg.Rate.PerSecond(), Burst: cfg.Burst})", "AllowKey:",
 			"r, _ := x.Allow(strconv.Itoa(key)) return r", `Allow: func() bool { r, _ := x.Allow("1"); return r }`,
-			"// does the constructor accept a rate of 0? If so, delete the check in New", "ZeroRate: limitertest.ZeroRateRefused",
+			"// does the constructor accept a rate of 0? If so, delete the check in New",
+			"ZeroRate: limitertest.ZeroRateRefused",
 		}},
 		{"SaverBucket", []string{
 			"limitertest.Run(", "limitertest.Injected", "if cfg.Rate.Events == 0 { panic(",
