@@ -397,6 +397,7 @@ func TestInit_subjects(t *testing.T) {
 			"concurrencytest.Run(", "TimeoutSeconds: float64(cfg.Timeout) / float64(time.Second)}",
 			"if cfg.Timeout%time.Millisecond != 0 {", "x.Acquire(uint(cfg.Timeout / time.Millisecond))",
 		}},
+		{"LooseDebouncer", []string{"x := new(subjects.LooseDebouncer[int, int])", "CallKey: x.Call,"}},
 		{"Licence", []string{"concurrencytest.Run(", "r, err := x.Acquire(ctx)", "r, ok := x.TryAcquire()", "}, true"}},
 	} {
 		asked, name, ok := strings.Cut(c.name, " ")
