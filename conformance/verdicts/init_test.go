@@ -398,6 +398,7 @@ func TestInit_subjects(t *testing.T) {
 			"if cfg.Timeout%time.Millisecond != 0 {", "x.Acquire(uint(cfg.Timeout / time.Millisecond))",
 		}},
 		{"LooseDebouncer", []string{"x := new(subjects.LooseDebouncer[int, int])", "CallKey: x.Call,"}},
+		{"concurrencytest Flock", []string{`"not complete: say in Release how a slot is given back"`, "x.Wait()"}},
 		{"Licence", []string{"concurrencytest.Run(", "r, err := x.Acquire(ctx)", "r, ok := x.TryAcquire()", "}, true"}},
 	} {
 		asked, name, ok := strings.Cut(c.name, " ")
