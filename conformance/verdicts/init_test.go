@@ -399,7 +399,8 @@ func TestInit_subjects(t *testing.T) {
 		}},
 		{"LooseDebouncer", []string{"x := new(subjects.LooseDebouncer[int, int])", "CallKey: x.Call,"}},
 		{"concurrencytest Flock", []string{`"not complete: say in Release how a slot is given back"`, "x.Wait()"}},
-		{"SpanLimiter", []string{"(cfg.Rate.Interval(), cfg.Burst)", "x.Acquire(context."}},
+		{"limitertest TickLimiter", []string{"NewTickLimiter(period, int64(cfg.Burst))", "// declare RefillSize, "}},
+		{"SpanLimiter", []string{"(cfg.Rate.Interval(), cfg.Burst)", "// say whether one ", "x.Acquire(context."}},
 		{"StallLimiter", []string{"// Allow: nothing fits.", "// WaitN: nothing fits."}},
 		{"Licence", []string{"concurrencytest.Run(", "r, err := x.Acquire(ctx)", "r, ok := x.TryAcquire()", "}, true"}},
 	} {

@@ -122,6 +122,15 @@ func NewTurns(limit int, window time.Duration) *Turns { return &Turns{} }
 // Allow reports whether user may go on, and if not, when to come back.
 func (*Turns) Allow(user string) (bool, time.Duration, []int) { return true, 0, nil }
 
+// TickLimiter is filled by a ticker.
+type TickLimiter struct{}
+
+// NewTickLimiter allows up to n tokens during
+// the given interval.
+func NewTickLimiter(interval time.Duration, n int64) *TickLimiter { return nil }
+
+func (*TickLimiter) AllowN(n int64) bool { return true }
+
 // SpanLimiter does not say how many come in each interval.
 type SpanLimiter interface {
 	// Acquire reports if the next access is allowed, and never blocks.
