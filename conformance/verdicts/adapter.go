@@ -188,10 +188,10 @@ var configuration = regexp.MustCompile(`cfg\.[A-Z]\w*`)
 // needMore refuses to be made without a duration of the configuration, or else without a count, where that is new.
 func (a *adapter) needMore() bool {
 	text := strings.Join(a.lines, "\n")
-	for _, field := range slices.Concat(a.c.durations, a.c.counts) {
+	for _, field := range slices.Concat(a.c.durations, []string{"cfg.Rate.Interval()"}, a.c.counts) {
 		refusal := "if " + field + " <= 0 {\npanic(\"made like this, it ended the process\")\n}"
-		whole := configuration.FindString(field) == field && strings.Contains(text, field)
-		if whole && !strings.Contains(text, refusal) {
+		whole := configuration.FindString(field) == field || strings.HasSuffix(field, "()")
+		if whole && strings.Contains(text, field) && !strings.Contains(text, refusal) {
 			a.lines = append([]string{refusal}, a.lines...)
 			return true
 		}
