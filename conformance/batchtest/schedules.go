@@ -117,7 +117,8 @@ func (c *contract) busy() row {
 	if c.spec.Traits.Anchor != AnchorFirstItem {
 		d = 0
 	}
-	out := row{"busy", nil, ops, []time.Duration{time.Millisecond, 20 * time.Millisecond, 110 * time.Millisecond}, 3, false}
+	gaps := []time.Duration{time.Millisecond, 20 * time.Millisecond, 110 * time.Millisecond}
+	out := row{"busy", nil, ops, gaps, 3, false}
 	for _, busy := range []string{"30ms", "250ms"} {
 		out.cfgs = append(out.cfgs, sized("2", d).With("busy", busy), sized("1", d).With("busy", busy))
 	}

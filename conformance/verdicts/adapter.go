@@ -57,7 +57,8 @@ func newAdapters(pkg *loaded, name, asked string) ([]*adapter, error) {
 	a := &adapter{pkg: pkg, name: name, imports: map[string]string{}}
 	switch obj := pkg.types.Scope().Lookup(name).(type) {
 	case *types.TypeName:
-		a.subject, a.makers = obj.Type(), constructors(pkg.types, obj)
+		a.subject, a.of = ofInts(obj.Type())
+		a.makers = constructors(pkg.types, obj)
 	case *types.Func:
 		results := obj.Type().(*types.Signature).Results()
 		if results.Len() == 0 {
@@ -69,6 +70,9 @@ func newAdapters(pkg *loaded, name, asked string) ([]*adapter, error) {
 	}
 	if len(a.makers) > 0 {
 		a.madeBy(a.makers[0])
+	} else if a.of == "" && strings.HasSuffix(types.TypeString(a.subject, nil), "]") {
+		return nil, fmt.Errorf("%s.%s is not made with ints: declare a type that is one of it, and name that",
+			pkg.ImportPath, name)
 	}
 	choices := a.choices(asked)
 	switch {
@@ -126,8 +130,9 @@ func (a *adapter) best(c choice) *adapter {
 // adapted writes the adapter of a choice and a constructor.
 func (a *adapter) adapted(c choice, maker *types.Func) *adapter {
 	b := &adapter{
-		pkg: a.pkg, name: a.name, makers: a.makers, subject: a.subject, c: c.c, kind: c.kind, time: "PackageTime",
-		set: map[string]bool{}, imports: map[string]string{}, helpers: map[string]bool{}, traits: map[string]string{},
+		pkg: a.pkg, name: a.name, makers: a.makers, subject: a.subject, of: a.of, c: c.c, kind: c.kind,
+		time: "PackageTime", set: map[string]bool{}, imports: map[string]string{}, helpers: map[string]bool{},
+		traits: map[string]string{},
 	}
 	if maker != nil {
 		b.madeBy(maker)
@@ -183,10 +188,10 @@ var configuration = regexp.MustCompile(`cfg\.[A-Z]\w*`)
 // needMore refuses to be made without a duration of the configuration, or else without a count, where that is new.
 func (a *adapter) needMore() bool {
 	text := strings.Join(a.lines, "\n")
-	for _, field := range slices.Concat(a.c.durations, a.c.counts) {
+	for _, field := range slices.Concat(a.c.durations, []string{"cfg.Rate.Interval()"}, a.c.counts) {
 		refusal := "if " + field + " <= 0 {\npanic(\"made like this, it ended the process\")\n}"
-		whole := configuration.FindString(field) == field && strings.Contains(text, field)
-		if whole && !strings.Contains(text, refusal) {
+		whole := configuration.FindString(field) == field || strings.HasSuffix(field, "()")
+		if whole && strings.Contains(text, field) && !strings.Contains(text, refusal) {
 			a.lines = append([]string{refusal}, a.lines...)
 			return true
 		}

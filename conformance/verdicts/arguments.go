@@ -72,6 +72,9 @@ var (
 	periods   = regexp.MustCompile(`(?i)\b(window|period)\b`)
 	intervals = regexp.MustCompile(`(?i)every|fill|^interval|per_?token|^l(imit)?$`)
 	ticks     = regexp.MustCompile(`(?i)freq|tick|granular|resolution|precision`) // no part of a configuration
+	tokenwise = regexp.MustCompile(`(?i)every|fill|per_?token`)                   // of intervals
+	refills   = regexp.MustCompile(`(?i)\b(up to|at most|no more than|all) (\w+ ){1,3}` +
+		`(during|within|in|per|every|each)( \w+){0,2} (interval|duration)\b`)
 	wholes    = regexp.MustCompile(`(?i)window|period|^per$|duration|size|frame|span`)
 	units     = regexp.MustCompile(`(?i)^(per|period|window)$|unit$`) // of a rate
 	perSecond = regexp.MustCompile(`(?i)^(rate|limit|ratelimit|[rqt]ps)$|per_?(sec|minute|hour)`)
@@ -117,14 +120,15 @@ func (a *adapter) giver(sig *types.Signature) *giver {
 		g.rates = []string{"float64(cfg.Rate.Events)"}
 	case a.c.pkg != "limitertest" || rated:
 	case sig == a.sig && len(spans) == 1 && !a.given(count), // and no burst
-		single && (slices.ContainsFunc(numbers, bursts.MatchString) || a.isInterval(spans[0])):
+		single && a.oneEach(numbers, spans[0]):
 		g.durations = []string{"cfg.Rate.Interval()"}                   // one token in each interval
 		a.refuse("cfg.Rate.Events == 0", "a rate of 0 has no interval") // that of an infinite rate is 0
 		a.refuse("cfg.Rate.Events > 0 && !cfg.Rate.Exact() && cfg.Rate.Interval() < time.Microsecond",
 			"its interval is rounded too much")
 	case single: // that many at once, and again when the period is over
 		g.durations = []string{"period"}
-		if !wholes.MatchString(spans[0]) && !periods.MatchString(a.comments()) {
+		said := a.comments()
+		if !wholes.MatchString(spans[0]) && !periods.MatchString(said) && !refills.MatchString(said) {
 			a.lines = append(a.lines, fmt.Sprintf("// ASSUMED: all tokens of the burst come again in each %s. "+
 				"If one does, New is\n// period := cfg.Rate.Interval()", spans[0]))
 			a.assume("all tokens of its burst come again in each %s: if one does, see the comment in New", spans[0])
@@ -180,6 +184,24 @@ func (g *giver) place(k kind, names, left []string, constant string) {
 		g.args[name] = left[i]
 		g.take(left[i])
 	}
+}
+
+// oneEach reports whether one token comes in each span of time, and not the whole burst. Where neither a name nor a
+// comment says so, that is asked for.
+func (a *adapter) oneEach(numbers []string, span string) bool {
+	said := a.comments()
+	told := tokenwise.MatchString(span) || singles.MatchString(said)
+	switch {
+	case !told && refills.MatchString(said):
+		a.ask("declare RefillSize, such as 100, if the whole burst comes at once at the end of each " + span)
+		return false
+	case !slices.ContainsFunc(numbers, bursts.MatchString) && !a.isInterval(span):
+		return false
+	case !told:
+		a.ask("say whether one token comes in each " + span + ", as is assumed, or the whole burst: then New takes " +
+			"cfg.Rate.Period(cfg.Burst) for cfg.Rate.Interval()")
+	}
+	return true
 }
 
 // isInterval reports whether a duration is that in which one token comes, as its name or the comments say.

@@ -165,7 +165,8 @@ func TestInit_subjects(t *testing.T) {
 			"limitertest.Run(", "limitertest.PackageTime", "subjects.NewStoreWithConfig(subjects.StoreConfig{" +
 				"Rate: cfg.Rate.PerSecond(), Burst: cfg.Burst})", "AllowKey:",
 			"r, _ := x.Allow(strconv.Itoa(key)) return r", `Allow: func() bool { r, _ := x.Allow("1"); return r }`,
-			"// does the constructor accept a rate of 0? If so, delete the check in New", "ZeroRate: limitertest.ZeroRateRefused",
+			"// does the constructor accept a rate of 0? If so, delete the check in New",
+			"ZeroRate: limitertest.ZeroRateRefused",
 		}},
 		{"SaverBucket", []string{
 			"limitertest.Run(", "limitertest.Injected", "if cfg.Rate.Events == 0 { panic(",
@@ -396,6 +397,11 @@ func TestInit_subjects(t *testing.T) {
 			"concurrencytest.Run(", "TimeoutSeconds: float64(cfg.Timeout) / float64(time.Second)}",
 			"if cfg.Timeout%time.Millisecond != 0 {", "x.Acquire(uint(cfg.Timeout / time.Millisecond))",
 		}},
+		{"LooseDebouncer", []string{"x := new(subjects.LooseDebouncer[int, int])", "CallKey: x.Call,"}},
+		{"concurrencytest Flock", []string{`"not complete: say in Release how a slot is given back"`, "x.Wait()"}},
+		{"limitertest TickLimiter", []string{"NewTickLimiter(period, int64(cfg.Burst))", "// declare RefillSize, "}},
+		{"SpanLimiter", []string{"(cfg.Rate.Interval(), cfg.Burst)", "// say whether one ", "x.Acquire(context."}},
+		{"StallLimiter", []string{"// Allow: nothing fits.", "// WaitN: nothing fits."}},
 		{"Licence", []string{"concurrencytest.Run(", "r, err := x.Acquire(ctx)", "r, ok := x.TryAcquire()", "}, true"}},
 	} {
 		asked, name, ok := strings.Cut(c.name, " ")

@@ -46,3 +46,14 @@ func TestLoad_missing(t *testing.T) {
 		t.Errorf("load() = %v, want what is missing", err)
 	}
 }
+
+// A generic type without a constructor that is not made with ints is refused for what it is.
+func TestInit_noInts(t *testing.T) {
+	pkg, err := load("./testdata/subjects")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := newAdapters(pkg, "TextsDebouncer", ""); err == nil || !strings.Contains(err.Error(), "with ints") {
+		t.Errorf("newAdapters() = %v, want what it is not made with", err)
+	}
+}

@@ -77,6 +77,9 @@ func (a *adapter) filled() {
 		if (a.set["Call"] || a.set["CallKey"] || a.c.pkg == "batchtest") && !strings.Contains(text, a.c.made+"(") {
 			a.lack("say how it calls %s", a.c.made)
 		}
+		if (a.set["Acquire"] || a.set["Lock"]) && !a.set["Release"] && !a.set["Do"] {
+			a.lack("say in Release how a slot is given back")
+		}
 		return
 	}
 	if told := a.told(); told != "" {

@@ -336,13 +336,15 @@ func kindNamed(name string, t types.Type) kind {
 	return duration
 }
 
-// ofInts is a signature made for ints, where it is generic, and the type arguments.
-func ofInts(sig *types.Signature) (*types.Signature, string) {
-	if n := sig.TypeParams().Len(); n > 0 {
+// ofInts is a signature or a declared type made for ints, where it is generic, and the type arguments.
+func ofInts[T types.Type](declared T) (T, string) {
+	generic, ok := any(declared).(interface{ TypeParams() *types.TypeParamList })
+	if ok && generic.TypeParams().Len() > 0 {
+		n := generic.TypeParams().Len()
 		ints := slices.Repeat([]types.Type{types.Typ[types.Int]}, n)
-		if t, err := types.Instantiate(nil, sig, ints, true); err == nil {
-			return t.(*types.Signature), "[" + strings.TrimSuffix(strings.Repeat("int, ", n), ", ") + "]"
+		if t, err := types.Instantiate(nil, declared, ints, true); err == nil {
+			return t.(T), "[" + strings.TrimSuffix(strings.Repeat("int, ", n), ", ") + "]"
 		}
 	}
-	return sig, ""
+	return declared, ""
 }

@@ -16,7 +16,7 @@ func (a *adapter) requests() []string {
 	}
 	var found []string
 	for m := range a.methods() {
-		if a.lets(m) || a.c.pkg == "limitertest" && takesAmount(m) {
+		if a.lets(m) || a.c.pkg == "limitertest" && takesAmount(m) && !a.outlasts(m) {
 			found = append(found, m.Name())
 		}
 	}
@@ -39,15 +39,33 @@ var (
 	others = regexp.MustCompile(`^(Set|Stop|Close|Re[^q]|Give|Put|Cancel|Update|Wait|Sleep|Is|Has|Would|Can)`)
 	ready  = regexp.MustCompile(`(?i)^(ready|(may|can|should)_?(run|go|pass|proceed|fire)?)$`)
 	dry    = regexp.MustCompile(`(?i)\b(would|without)\b`)
+	atOnce = regexp.MustCompile(`(?i)(without|never|not|n't) (block|wait|sleep)`)
 )
 
-// lets reports whether a method says that its caller may go on, and does not merely predict it.
+// lets reports whether a method says that its caller may go on, and does not merely predict it. One that has a context
+// must say so itself.
 func (a *adapter) lets(m *types.Func) bool {
-	signature, said := plain(m.Type().(*types.Signature)), a.comment(m.Name())
-	if signature != " -> bool" && signature != "time.Time -> bool" || dry.MatchString(said) {
+	said := a.saidAtOnce(m)
+	found := truths.FindStringSubmatch(said)
+	switch plain(m.Signature()) {
+	case " -> bool", "time.Time -> bool":
+	case "context.Context -> bool":
+		if found == nil || a.outlasts(m) {
+			return false
+		}
+	default:
 		return false
 	}
-	found := truths.FindStringSubmatch(said)
-	return ready.MatchString(m.Name()) || found != nil && approval.MatchString(found[1]) &&
-		!denial.MatchString(found[1]) && !negation.MatchString(found[1])
+	return !dry.MatchString(said) && (ready.MatchString(m.Name()) || found != nil && approval.MatchString(found[1]) &&
+		!denial.MatchString(found[1]) && !negation.MatchString(found[1]))
+}
+
+// outlasts reports whether a method that has a context may wait for as long as that lasts, as its comment says.
+func (a *adapter) outlasts(m *types.Func) bool {
+	return slices.Contains(kindsOf(m.Signature().Params()), context) && waiting.MatchString(a.saidAtOnce(m))
+}
+
+// saidAtOnce is the comment on a method without the words that it waits for nothing.
+func (a *adapter) saidAtOnce(m *types.Func) string {
+	return atOnce.ReplaceAllString(a.comment(m.Name()), "")
 }

@@ -171,7 +171,8 @@ func (t *trial) tests() (names []string, err error) {
 	case len(names) > 0 && t.o.writeTraits:
 		return names, nil
 	case len(names) > 0:
-		return nil, fmt.Errorf("%s exists and tests %s: -write-traits inserts its traits; delete it to have it written anew, or -o %s writes another file",
+		return nil, fmt.Errorf("%s exists and tests %s: -write-traits inserts its traits; "+
+			"delete it to have it written anew, or -o %s writes another file",
 			t.file, t.all[0].name, t.another())
 	}
 	return nil, fmt.Errorf("%s exists and tests %s, not %s: use -o %s",

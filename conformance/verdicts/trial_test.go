@@ -207,7 +207,10 @@ func TestAdapter_needMore(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, want := range map[string][]string{"Often": {"cfg.Interval"}, "Turns": {"cfg.Window", "cfg.Limit"}} {
+	for name, want := range map[string][]string{
+		"Often": {"cfg.Interval"}, "Turns": {"cfg.Window", "cfg.Limit"},
+		"PatientPacer": {"cfg.Rate.Interval()", "cfg.Burst"},
+	} {
 		all, err := newAdapters(pkg, name, "")
 		if err != nil {
 			t.Fatal(err)

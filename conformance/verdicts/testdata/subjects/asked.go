@@ -121,3 +121,30 @@ func NewTurns(limit int, window time.Duration) *Turns { return &Turns{} }
 
 // Allow reports whether user may go on, and if not, when to come back.
 func (*Turns) Allow(user string) (bool, time.Duration, []int) { return true, 0, nil }
+
+// TickLimiter is filled by a ticker.
+type TickLimiter struct{}
+
+// NewTickLimiter allows up to n tokens during
+// the given interval.
+func NewTickLimiter(interval time.Duration, n int64) *TickLimiter { return nil }
+
+func (*TickLimiter) AllowN(n int64) bool { return true }
+
+// SpanLimiter does not say how many come in each interval.
+type SpanLimiter interface {
+	// Acquire reports if the next access is allowed, and never blocks.
+	Acquire(ctx context.Context) bool
+}
+
+// NewSpanLimiter makes one.
+func NewSpanLimiter(interval time.Duration, limit int) SpanLimiter { return nil }
+
+// StallLimiter has callers that wait.
+type StallLimiter struct{}
+
+// NewStallLimiter wants a rate.
+func NewStallLimiter(rate float64, burst int) *StallLimiter { return nil }
+
+// Pass waits, and reports whether the caller may proceed or ctx was done.
+func (*StallLimiter) Pass(ctx context.Context) bool { return true }

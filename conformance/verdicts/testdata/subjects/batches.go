@@ -89,6 +89,16 @@ func NewDebouncedBatch[T any](wait time.Duration, f func([]T)) *Burst[T] { retur
 
 func (b *Burst[T]) Add(v T) {}
 
+// LooseDebouncer has no constructor.
+type LooseDebouncer[K comparable, V any] struct{ Wait time.Duration }
+
+func (d *LooseDebouncer[K, V]) Call(key K, v V) {}
+
+// TextsDebouncer has none, and is not made for numbers.
+type TextsDebouncer[T ~string] struct{}
+
+func (d *TextsDebouncer[T]) Call(v T) {}
+
 // AgelessBatcher has no delay.
 type AgelessBatcher struct{}
 

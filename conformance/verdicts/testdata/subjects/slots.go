@@ -80,6 +80,15 @@ func (*Turnstile) Acquire()         {}
 func (*Turnstile) TryAcquire() bool { return true }
 func (*Turnstile) Release()         {}
 
+// Flock runs functions, and waits for all of them.
+type Flock struct{}
+
+// NewFlock runs so many at once.
+func NewFlock(size int) *Flock { return &Flock{} }
+
+func (*Flock) Go(f func(ctx context.Context)) {}
+func (*Flock) Wait()                          {}
+
 // TakeBucket says how many it took and how many it put back: tokens, and no slots.
 type TakeBucket struct{}
 
