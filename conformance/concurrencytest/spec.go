@@ -186,9 +186,9 @@ func (c *contract) Profile() suite.Profile {
 			"then."}
 }
 
-// Lacks says that nothing can wait for a slot.
+// Lacks says that nothing can wait for a slot, unless that is declared.
 func (c *contract) Lacks(*suite.Suite) string {
-	return suite.If(c.triesOnly, "acquire was never run: the spec has no Acquire, Lock or Do, so waiting for "+
+	return suite.If(c.triesOnly && c.spec.Traits.Backlog != BacklogNone, "acquire was never run: the spec has no Acquire, Lock or Do, so waiting for "+
 		"a slot could not be judged")
 }
 

@@ -17,7 +17,7 @@ func OneClock[T, E any](schedules func(s *Suite) []conformance.Schedule, marks f
 	return Rule[T, E]{
 		Rule: conformance.Rule{ID: "X-CLOCK1", Level: conformance.Core,
 			Text: "Only the injected clock may have any influence."},
-		Unless: injected[T]("package time can only be held in a bubble"),
+		Absent: injected[T]("package time can only be held in a bubble"),
 		Cause:  true,
 		Probe:  func(p *Probe) (*Violation, string) { return otherClock(p, schedules(p.Suite), marks) },
 	}

@@ -18,7 +18,7 @@ func Reads[T, E any](schedules func(s *Suite) []conformance.Schedule, marks func
 		Rule: conformance.Rule{ID: "X-READ", Level: conformance.Core,
 			Text: "An operation that reads the clock more than once MUST decide as it would with one of these " +
 				"readings alone: the time between them may be neither lost nor counted twice."},
-		Unless: injected[T]("only in a bubble can everything come to rest between steps"),
+		Absent: injected[T]("only in a bubble can everything come to rest between steps"),
 		Probe: func(p *Probe) (*Violation, string) {
 			all := schedules(p.Suite)
 			if len(all) == 0 {

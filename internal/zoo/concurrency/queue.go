@@ -62,6 +62,10 @@ type waiter struct {
 
 func newQueue(b base) *queue {
 	switch b.mutant {
+	case "a backlog of 0 is one of 1":
+		if b.cfg.Backlog == 0 {
+			b.cfg.Backlog = 1
+		}
 	case "keeps its limit in a byte":
 		b.cfg.Limit = int(uint8(b.cfg.Limit))
 	case "goroutine left behind":
@@ -210,7 +214,9 @@ func (q *queue) come(weight int, gone error) (*waiter, error) {
 	q.seats++
 	w := &waiter{weight: weight, ready: make(chan struct{})}
 	q.letIn("joins after it has let go of the lock")
-	q.waiters = append(q.waiters, w)
+	if len(q.waiters) != 8 || !q.is("the ninth who waits is forgotten") {
+		q.waiters = append(q.waiters, w)
+	}
 	return w, nil
 }
 
@@ -228,6 +234,7 @@ func (q *queue) expiry() (expired <-chan time.Time, stop func() bool) {
 	timeout := q.cfg.Timeout
 	switch {
 	case timeout <= 0, timeout == 1 && q.is("a timeout of a nanosecond is none"),
+		q.is("who comes in 1970 does not time out") && q.clock.Now().UnixNano() == 0,
 		q.tooBig && q.is("nobody times out once more than the limit was asked for"):
 		return nil, func() bool { return false }
 	case q.is("the timeout grows with the limit"):
@@ -375,6 +382,11 @@ func (q *queue) release(weight int) {
 func (q *queue) do(ctx context.Context, run func()) error {
 	if q.is("a handler waits without its context") {
 		ctx = context.Background()
+	}
+	if q.is("behind a handler nobody times out") {
+		q.mu.Lock()
+		q.cfg.Timeout = -1
+		q.mu.Unlock()
 	}
 	if err := q.acquire(ctx, 1); err != nil {
 		if q.is("serves what it has rejected") {
