@@ -1,24 +1,29 @@
 package leakybucket
 
 import (
-	"fmt"
 	"sync"
-	"sync/atomic"
 	"time"
 
+	"github.com/jonboulle/clockwork"
+
 	lb "github.com/escapement-go/escapement/conformance/leakybuckettest"
+	"github.com/escapement-go/escapement/internal/zoo"
 )
 
 // sleepsOn is a mistake of which nothing is left once the interval is over.
 const sleepsOn = "a stop does not wake who sleeps"
 
 // sleeper is a goroutine that takes an item from a channel and sleeps after each.
-func sleeper(source lb.TimeSource, mutant string) lb.Spec {
+func sleeper(mutant string, source lb.TimeSource) lb.Spec {
 	return lb.Spec{
 		Name: "zoo sleeper",
 		Time: source,
 		New: func(env lb.Env, cfg lb.Config, leave func(int)) lb.Funcs {
-			in, done := make(chan int, cfg.Backlog), make(chan struct{})
+			in, done := make(items, cfg.Backlog), make(chan struct{})
+			wakes := done
+			if mutant == sleepsOn {
+				wakes = nil
+			}
 			go func() {
 				for {
 					select {
@@ -27,34 +32,34 @@ func sleeper(source lb.TimeSource, mutant string) lb.Spec {
 					case <-done:
 						return
 					}
-					if mutant == sleepsOn {
-						env.Clock.Sleep(cfg.Interval)
-						continue
-					}
-					select {
-					case <-env.Clock.After(cfg.Interval):
-					case <-done:
+					if !zoo.Sleep(env.Clock, cfg.Interval, wakes) {
 						return
 					}
 				}
 			}()
-			var once sync.Once
-			end := func() { once.Do(func() { close(done) }) }
+			end := sync.OnceFunc(func() { close(done) })
 			return lb.Funcs{Put: func(v int) bool {
 				select {
 				case <-done:
 					return false
 				default:
-				}
-				select {
-				case in <- v:
-					return true
-				default:
-					return false
+					return in.put(v)
 				}
 			}, Close: end, Stop: end}
 		},
 		Traits: lb.Traits{FirstItem: lb.FirstAtOnce, CloseFlush: lb.CloseDrops, ClockBack: lb.BackBounded},
+	}
+}
+
+// items is a channel of items that wait.
+type items chan int
+
+func (in items) put(v int) bool {
+	select {
+	case in <- v:
+		return true
+	default:
+		return false
 	}
 }
 
@@ -64,41 +69,17 @@ func ticker(source lb.TimeSource) lb.Spec {
 		Name: "zoo ticker",
 		Time: source,
 		New: func(env lb.Env, cfg lb.Config, leave func(int)) lb.Funcs {
-			in := make(chan int, cfg.Backlog)
-			stop := eachInterval(env, cfg, func() {
+			in := make(items, cfg.Backlog)
+			return lb.Funcs{Put: in.put, Stop: zoo.OnTicks(env.Clock.NewTicker(cfg.Interval), func() {
 				select {
 				case v := <-in:
 					leave(v)
 				default:
 				}
-			})
-			return lb.Funcs{Put: func(v int) bool {
-				select {
-				case in <- v:
-					return true
-				default:
-					return false
-				}
-			}, Stop: stop}
+			})}
 		},
 		Traits: lb.Traits{FirstItem: lb.FirstOnGrid},
 	}
-}
-
-// eachInterval does something with each tick of a ticker, until it is stopped.
-func eachInterval(env lb.Env, cfg lb.Config, do func()) (stop func()) {
-	ticker, done := env.Clock.NewTicker(cfg.Interval), make(chan struct{})
-	go func() {
-		for {
-			select {
-			case <-ticker.Chan():
-				do()
-			case <-done:
-				return
-			}
-		}
-	}()
-	return sync.OnceFunc(func() { ticker.Stop(); close(done) })
 }
 
 // periods starts a period with the first item, and goes on as long as there are
@@ -148,98 +129,6 @@ func periods(source lb.TimeSource, lazy bool) lb.Spec {
 	}
 }
 
-// turns blocks its callers until their turn, with a slack and without a bound.
-func turns(source lb.TimeSource, slack int, mutant string) lb.Spec {
-	name := "zoo turns"
-	if slack > 0 {
-		name = "zoo turns with slack"
-	}
-	return lb.Spec{
-		Name: name,
-		Time: source,
-		New: func(env lb.Env, cfg lb.Config, leave func(int)) lb.Funcs {
-			var mu sync.Mutex
-			var last time.Time
-			used := false
-			var waiting atomic.Int64
-			take := func() bool {
-				mu.Lock()
-				now := env.Clock.Now()
-				next := now
-				if used {
-					oldest := now.Add(-time.Duration(slack) * cfg.Interval)
-					if mutant == "the slack is ten times as large" {
-						oldest = now.Add(-10 * time.Duration(slack) * cfg.Interval)
-					}
-					next = last.Add(cfg.Interval)
-					twice := mutant == "an interval of the slack counts twice"
-					if oldest.After(next) || oldest.After(last) && twice {
-						next = oldest
-					}
-				}
-				used, last = true, next
-				mu.Unlock()
-				if d := next.Sub(now); d > 0 {
-					env.Clock.Sleep(d)
-				}
-				return true
-			}
-			if mutant == "" {
-				return lb.Funcs{Take: take}
-			}
-			return lb.Funcs{Put: func(v int) bool {
-				if waiting.Add(1) > 4 && mutant == "no more than three wait" {
-					waiting.Add(-1)
-					return false
-				}
-				go func() { take(); waiting.Add(-1); leave(v) }()
-				return true
-			}}
-		},
-		Traits: lb.Traits{FirstItem: lb.FirstAtOnce, Slack: slack, Unbounded: true, ClockBack: lb.BackStands},
-	}
-}
-
-// boundedTurns gives each caller the next turn, which is never further ahead than those who wait explain: a
-// clock that was set back holds nobody up.
-func boundedTurns(slack int) lb.Spec {
-	return lb.Spec{
-		Name: fmt.Sprintf("zoo turns that a clock holds up no longer than an interval, slack %d", slack),
-		Time: lb.Injected,
-		New: func(env lb.Env, cfg lb.Config, _ func(int)) lb.Funcs {
-			var mu sync.Mutex
-			next, waiting := env.Clock.Now(), 0
-			delay := func() time.Duration {
-				mu.Lock()
-				defer mu.Unlock()
-				now := env.Clock.Now()
-				if latest := now.Add(time.Duration(waiting+1) * cfg.Interval); next.After(latest) {
-					next = latest
-				}
-				if saved := now.Add(-time.Duration(slack) * cfg.Interval); next.Before(saved) {
-					next = saved
-				}
-				d := next.Sub(now)
-				next = next.Add(cfg.Interval)
-				if d > 0 {
-					waiting++
-				}
-				return d
-			}
-			return lb.Funcs{Take: func() bool {
-				if d := delay(); d > 0 {
-					env.Clock.Sleep(d)
-					mu.Lock()
-					waiting--
-					mu.Unlock()
-				}
-				return true
-			}}
-		},
-		Traits: lb.Traits{FirstItem: lb.FirstAtOnce, Slack: slack, Unbounded: true, ClockBack: lb.BackBounded},
-	}
-}
-
 // ticks hands its turns out with the ticks of a ticker, to callers that block for them until it
 // is stopped. It takes no intervals that are not whole milliseconds.
 func ticks(source lb.TimeSource) lb.Spec {
@@ -251,7 +140,7 @@ func ticks(source lb.TimeSource) lb.Spec {
 				panic("intervals are whole milliseconds")
 			}
 			turn, done := make(chan struct{}), make(chan struct{})
-			stop := eachInterval(env, cfg, func() {
+			stop := zoo.OnTicks(env.Clock.NewTicker(cfg.Interval), func() {
 				select {
 				case turn <- struct{}{}:
 				default: // nobody waits
@@ -270,6 +159,81 @@ func ticks(source lb.TimeSource) lb.Spec {
 	}
 }
 
+// oneByOne is a queue whose timer runs through the gap after each item, whether or not that one has
+// left for good. Its function runs for one item at a time, under a lock of its own. A function that takes its
+// time holds up the timer's, which waits for that lock.
+type oneByOne struct {
+	clock clockwork.Clock
+	cfg   lb.Config
+	leave func(int)
+
+	mu      sync.Mutex
+	serial  sync.Mutex
+	queue   []int
+	gap     bool // after the item that left last
+	stopped bool
+	timer   clockwork.Timer
+}
+
+func (b *oneByOne) put(v int) bool {
+	b.mu.Lock()
+	switch {
+	case b.stopped || b.gap && len(b.queue) >= b.cfg.Backlog:
+		b.mu.Unlock()
+		return false
+	case b.gap:
+		b.queue = append(b.queue, v)
+		b.mu.Unlock()
+		return true
+	}
+	b.lets(v)
+	return true
+}
+
+// lets unlocks the queue and lets v leave.
+func (b *oneByOne) lets(v int) {
+	b.gap = true
+	b.timer = b.clock.AfterFunc(b.cfg.Interval, b.next)
+	b.mu.Unlock()
+	b.serial.Lock()
+	defer b.serial.Unlock()
+	b.leave(v)
+}
+
+// next ends a gap.
+func (b *oneByOne) next() {
+	b.mu.Lock()
+	if b.stopped || len(b.queue) == 0 {
+		b.gap = false
+		b.mu.Unlock()
+		return
+	}
+	v := b.queue[0]
+	b.queue = b.queue[1:]
+	b.lets(v)
+}
+
+func (b *oneByOne) stop() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.stopped, b.queue = true, nil
+	if b.timer != nil {
+		b.timer.Stop()
+	}
+}
+
+func oneByOneSpec(source lb.TimeSource) lb.Spec {
+	return lb.Spec{
+		Name: "zoo one by one",
+		Time: source,
+		New: func(env lb.Env, cfg lb.Config, leave func(int)) lb.Funcs {
+			b := &oneByOne{clock: env.Clock, cfg: cfg, leave: leave}
+			return lb.Funcs{Put: b.put, Stop: b.stop}
+		},
+		Traits: lb.Traits{FirstItem: lb.FirstAtOnce},
+	}
+}
+
 // underLock runs the function under its lock, as it may if it is documented.
 func underLock(source lb.TimeSource) lb.Spec {
 	spec := queueSpec("the function runs under the lock", source)
@@ -282,15 +246,13 @@ func underLock(source lb.TimeSource) lb.Spec {
 func Blind(source lb.TimeSource) lb.Spec {
 	return lb.Spec{
 		Name: "zoo clock that stands", Time: source,
-		New: func(env lb.Env, cfg lb.Config, leave func(int)) lb.Funcs {
+		New: func(_ lb.Env, cfg lb.Config, leave func(int)) lb.Funcs {
 			items := 0
 			return lb.Funcs{Put: func(v int) bool {
-				since := env.Start.Sub(env.Start) // it stands
-				if items++; items > 1 && since < cfg.Interval {
-					return items <= cfg.Backlog+1
+				if items++; items == 1 {
+					leave(v)
 				}
-				leave(v)
-				return true
+				return items <= cfg.Backlog+1
 			}}
 		},
 		Traits: lb.Traits{FirstItem: lb.FirstAtOnce},
