@@ -55,7 +55,6 @@ var notDrawn = []struct {
 		"X-ISO after a change keys are old that would be full by now",
 		"X-ISO after a change keys are old that would be full without it",
 		"X-ISO a change is not for keys that are old, and not forgotten",
-		"X-CALLS a change looks for keys that were forgotten",
 	}},
 	{"clocks are not set back", []string{
 		"X-BACK", "TH-CLOCKBACK",
@@ -92,7 +91,6 @@ var notDrawn = []struct {
 		"RL-NBIG a wait for more than the burst empties the bucket",
 		"W-NOSTARVE a request overtakes those who wait",
 		"RL-ENV a wait for more than the burst raises it for good",
-		"RL-ENV unfair: a wait for more than the burst raises it for good",
 		"W-EXACT who comes cuts what is kept for a wait for more than the burst",
 	}},
 	{"limits are not set while somebody waits", []string{"W-WAKE"}},

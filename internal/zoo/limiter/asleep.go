@@ -9,37 +9,27 @@ import (
 
 const neverUnlocks = "a wait never gives its lock back"
 
-// asleepBucket is a bucket in debt behind a mutex that a wait holds while it sleeps: nobody
+// asleepSpec is a bucket in debt behind a mutex that a wait holds while it sleeps: nobody
 // overtakes, and every other caller waits as long.
-type asleepBucket struct {
-	mu      sync.Mutex
-	inner   lt.Funcs
-	unlocks bool
-}
-
-func (b *asleepBucket) allow(n int) bool {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.inner.AllowN(n)
-}
-
-func (b *asleepBucket) wait(ctx context.Context, n int) error {
-	b.mu.Lock()
-	err := b.inner.WaitN(ctx, n)
-	if b.unlocks {
-		b.mu.Unlock()
-	}
-	return err
-}
-
 func asleepSpec(mutant string, source lt.TimeSource) lt.Spec {
-	spec := debtSpec("", source)
-	spec.Name = "zoo: asleep with its lock: " + mutant
-	inner := spec.New
-	spec.New = func(env lt.Env, cfg lt.Config) lt.Funcs {
-		b := &asleepBucket{inner: inner(env, cfg), unlocks: mutant != neverUnlocks}
-		return lt.Funcs{AllowN: b.allow, WaitN: b.wait}
-	}
+	name := "zoo: asleep with its lock: " + mutant
+	spec := over(debtSpec("", source), name, func(_ lt.Env, f lt.Funcs) lt.Funcs {
+		var mu sync.Mutex
+		return lt.Funcs{
+			AllowN: func(n int) bool {
+				mu.Lock()
+				defer mu.Unlock()
+				return f.AllowN(n)
+			},
+			WaitN: func(ctx context.Context, n int) error {
+				mu.Lock()
+				if mutant != neverUnlocks {
+					defer mu.Unlock()
+				}
+				return f.WaitN(ctx, n)
+			},
+		}
+	})
 	spec.Traits.HoldsLockWhileWaiting = true
 	return spec
 }

@@ -9,25 +9,18 @@ import (
 
 // handed is the bucket, whose tokens a goroutine hands out.
 func handed() lt.Spec {
-	spec := bucketSpec("", lt.PackageTime)
-	newBucket := spec.New
-	spec.Name = "zoo: tokens handed out"
-	spec.New = func(env lt.Env, cfg lt.Config) lt.Funcs {
-		f, by := newBucket(env, cfg), &zoo.Handed{}
+	return over(bucketSpec("", lt.PackageTime), "zoo: tokens handed out", func(_ lt.Env, f lt.Funcs) lt.Funcs {
+		by := &zoo.Handed{}
 		return lt.Funcs{AllowN: func(n int) bool { return by.Out(func() bool { return f.AllowN(n) }) }}
-	}
-	return spec
+	})
 }
 
 // gives is a mistake: a request that is denied gives back what it did not take, to whomever comes.
 const gives = "denied requests bring tokens"
 
 func givesSpec() lt.Spec {
-	spec := bucketSpec("", lt.Explicit)
-	newBucket := spec.New
-	spec.Name = "zoo: " + gives
-	spec.New = func(env lt.Env, cfg lt.Config) lt.Funcs {
-		f, quarters := newBucket(env, cfg), 0
+	return over(bucketSpec("", lt.Explicit), "zoo: "+gives, func(_ lt.Env, f lt.Funcs) lt.Funcs {
+		quarters := 0
 		return lt.Funcs{AllowAt: func(t time.Time, n int) bool {
 			if f.AllowAt(t, n) {
 				return true
@@ -35,6 +28,20 @@ func givesSpec() lt.Spec {
 			quarters += n
 			return n > 0 && quarters%4 == 0
 		}}
-	}
-	return spec
+	})
+}
+
+// cancelsLater is the bucket in debt, with a mistake: a goroutine cancels its reservations.
+func cancelsLater() lt.Spec {
+	return over(debtSpec("", lt.Injected), "zoo: bucket in debt: ", func(_ lt.Env, f lt.Funcs) lt.Funcs {
+		reserve := f.Reserve
+		f.Reserve = func(n int) lt.Reservation {
+			r := reserve(n)
+			if cancel := r.Cancel; cancel != nil {
+				r.Cancel = func() { go cancel() }
+			}
+			return r
+		}
+		return f
+	})
 }

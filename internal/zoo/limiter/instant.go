@@ -11,6 +11,7 @@ import (
 	"github.com/jonboulle/clockwork"
 
 	lt "github.com/escapement-go/escapement/conformance/limitertest"
+	"github.com/escapement-go/escapement/internal/zoo"
 )
 
 // instantBucket is a token bucket as one instant in whole nanoseconds: the one at which
@@ -75,6 +76,17 @@ func (l *instantBucket) take(t time.Time, n int, by time.Duration) (*instantClai
 	return c, true
 }
 
+func (l *instantBucket) reserve(t time.Time, n int) lt.Reservation {
+	c, ok := l.take(t, n, math.MaxInt64)
+	if !ok {
+		return refused
+	}
+	return lt.Reservation{
+		DelayFrom: func(t time.Time) time.Duration { return max(0, c.act.Sub(t)) },
+		CancelAt:  func(t time.Time) { l.cancel(c, t) },
+	}
+}
+
 func (l *instantBucket) cancel(c *instantClaim, t time.Time) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -104,26 +116,16 @@ func (l *instantBucket) waitN(clock clockwork.Clock, ctx context.Context, n int)
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	now, by := clock.Now(), time.Duration(math.MaxInt64)
-	if deadline, ok := ctx.Deadline(); ok {
-		by = deadline.Sub(now)
-	}
-	c, ok := l.take(now, n, by)
-	if !ok {
+	now := clock.Now()
+	c, ok := l.take(now, n, patience(ctx, now))
+	switch {
+	case !ok:
 		return errTooLate
-	}
-	if !c.act.After(now) {
-		return nil
-	}
-	timer := clock.NewTimer(c.act.Sub(now))
-	defer timer.Stop()
-	select {
-	case <-timer.Chan():
-		return nil
-	case <-ctx.Done():
+	case c.act.After(now) && !zoo.Sleep(clock, c.act.Sub(now), ctx.Done()):
 		l.cancel(c, clock.Now())
 		return ctx.Err()
 	}
+	return nil
 }
 
 func (l *instantBucket) setLimit(t time.Time, r lt.Rate) {
@@ -155,25 +157,12 @@ func instantSpec(source lt.TimeSource) lt.Spec {
 		Time: source,
 		New: func(env lt.Env, cfg lt.Config) lt.Funcs {
 			l := newInstant(cfg)
-			allow := func(t time.Time, n int) bool { _, ok := l.take(t, n, 0); return ok }
-			reserve := func(t time.Time, n int) lt.Reservation {
-				c, ok := l.take(t, n, math.MaxInt64)
-				if !ok {
-					return lt.Reservation{OK: func() bool { return false }}
-				}
-				delay := func(t time.Time) time.Duration { return max(0, c.act.Sub(t)) }
-				return lt.Reservation{
-					Delay: func() time.Duration { return delay(env.Clock.Now()) }, DelayFrom: delay,
-					Cancel: func() { l.cancel(c, env.Clock.Now()) }, CancelAt: func(t time.Time) { l.cancel(c, t) },
-				}
-			}
-			return lt.Funcs{
-				AllowN: func(n int) bool { return allow(env.Clock.Now(), n) }, AllowAt: allow,
-				Reserve: func(n int) lt.Reservation { return reserve(env.Clock.Now(), n) }, ReserveAt: reserve,
-				WaitN:    func(ctx context.Context, n int) error { return l.waitN(env.Clock, ctx, n) },
-				SetLimit: func(r lt.Rate) { l.setLimit(env.Clock.Now(), r) }, SetLimitAt: l.setLimit,
-				SetBurst: func(n int) { l.setBurst(env.Clock.Now(), n) }, SetBurstAt: l.setBurst,
-			}
+			f := onClock(env.Clock, lt.Funcs{
+				AllowAt:   func(t time.Time, n int) bool { _, ok := l.take(t, n, 0); return ok },
+				ReserveAt: l.reserve, SetLimitAt: l.setLimit, SetBurstAt: l.setBurst,
+			})
+			f.WaitN = func(ctx context.Context, n int) error { return l.waitN(env.Clock, ctx, n) }
+			return f
 		},
 		Traits: lt.Traits{
 			Initial: lt.InitialFull, Oversize: lt.OversizeRejected, BackTime: lt.BackClamp,

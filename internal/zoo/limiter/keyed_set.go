@@ -1,11 +1,11 @@
 package limiter
 
 import (
-	"slices"
 	"sync"
 	"time"
 
 	lt "github.com/escapement-go/escapement/conformance/limitertest"
+	"github.com/escapement-go/escapement/internal/zoo"
 )
 
 // keyedLimits has a bucket for each key, whose limit and burst can be changed. It is correct unless mutant names one
@@ -16,67 +16,50 @@ type keyedLimits struct {
 	mu   sync.Mutex
 	cfg  lt.Config // of keys that come
 	set  lt.Config // what was set
-	keys []int     // in the order in which they came
-	own  map[int]*bucket
-	last int // the key that was asked for last
-
-	asked map[int]time.Time // for each key
-	idle  time.Duration     // in which any bucket was full at any limit and burst so far
+	keys zoo.Keyed[*bucket]
+	last int           // the key that was asked for last
+	idle time.Duration // in which any bucket was full at any limit and burst so far
 }
 
-// The mistakes of a keyedLimits.
-var keyedLimitsMutants = []string{
-	"a change is for the key that was asked last",
-	"a change is for one half of the keys",
-	"a change is for the first sixteen keys",
-	"a change forgets all keys but the first",
-	"a change empties all keys but the first",
-	"a change does not concern new keys",
-	"a change is retroactive for all keys but the first",
-	oldNow, oldThen, oldStays,
+// keyedLimitsMutants are the mistakes of a keyedLimits.
+var keyedLimitsMutants = []mistake{
+	{name: "a change is for the key that was asked last", rule: "X-ISO", family: "keys"},
+	{name: "a change is for the first sixteen keys", rule: "X-ISO", family: "keys"},
+	{name: "a change forgets all keys but the first", rule: "X-ISO", family: "keys"},
+	{name: "a change empties all keys but the first", rule: "X-ISO", family: "keys"},
+	{name: "a change does not concern new keys", rule: "X-ISO", family: "keys"},
+	{name: "a change is retroactive for all keys but the first", rule: "X-ISO", family: "keys"},
+	{name: "after a change keys are old that would be full by now", rule: "X-ISO", family: "keys"},
+	{name: "after a change keys are old that would be full without it", rule: "X-ISO", family: "keys"},
+	{name: "a change is not for keys that are old, and not forgotten", rule: "X-ISO", family: "keys"},
 }
 
-const (
-	oldNow    = "after a change keys are old that would be full by now"
-	oldThen   = "after a change keys are old that would be full without it"
-	oldStays  = "a change is not for keys that are old, and not forgotten"
-	oldListed = "a change looks for keys that were forgotten" // which ends in a panic
-)
+func newKeyedLimits(cfg lt.Config, mutant string) *keyedLimits {
+	l := &keyedLimits{mutant: mutant, cfg: cfg, set: cfg}
+	l.keys.Make = func() *bucket {
+		own := newBucket(l.cfg, "")
+		own.rate = perSecond(l.cfg.Rate)
+		return own
+	}
+	if l.idle = l.full(); mutant != "a change is not for keys that are old, and not forgotten" {
+		l.keys.Idle = l.idle
+	}
+	return l
+}
 
 func (l *keyedLimits) is(mutant string) bool { return l.mutant == mutant }
-
-func (l *keyedLimits) allow(t time.Time, key, n int) bool {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.own[key] == nil {
-		l.sweep(t)
-		l.own[key] = newBucket(l.cfg, "")
-		l.own[key].rate = perSecond(l.cfg.Rate)
-		l.keys = append(l.keys, key)
-	}
-	l.asked[key] = t
-	if l.last = key; l.set.Rate == lt.Inf {
-		return n >= 0
-	}
-	return l.own[key].allow(t, n)
-}
 
 // full is in which time a bucket is full.
 func (l *keyedLimits) full() time.Duration { return time.Duration(l.set.Burst) * l.set.Rate.Interval() }
 
-// sweep forgets the keys whose buckets are full.
-func (l *keyedLimits) sweep(t time.Time) {
-	full := l.idle
-	if l.is(oldNow) {
-		full = l.full()
+func (l *keyedLimits) allow(t time.Time, key, n int) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	own, _ := l.keys.Of(key, t)
+	if l.last = key; l.set.Rate == lt.Inf {
+		return n >= 0
 	}
-	l.keys = slices.DeleteFunc(l.keys, func(key int) bool {
-		old := full > 0 && t.Sub(l.asked[key]) >= full
-		if old && !l.is(oldStays) {
-			delete(l.own, key)
-		}
-		return old && !l.is(oldListed)
-	})
+	return own.allow(t, n)
 }
 
 // change sets the limit or the burst of each key.
@@ -84,34 +67,38 @@ func (l *keyedLimits) change(t time.Time, to func(cfg *lt.Config)) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	to(&l.set)
-	if !l.is(oldThen) {
+	switch l.mutant {
+	case "after a change keys are old that would be full by now":
+		l.keys.Idle = l.full()
+	case "after a change keys are old that would be full without it",
+		"a change is not for keys that are old, and not forgotten":
+	default:
 		l.idle = max(l.idle, l.full())
+		l.keys.Idle = l.idle
 	}
-	cfg := l.set
-	if !l.is("a change does not concern new keys") || len(l.keys) == 0 {
-		l.cfg = cfg
-	}
-	var keep []int
-	for i, key := range l.keys {
+	cfg, i := l.set, 0
+	l.keys.Each(func(key int, asked time.Time, own *bucket) bool {
 		first := i == 0
+		i++
 		switch {
 		case l.is("a change is for the key that was asked last") && key != l.last,
-			l.is("a change is for one half of the keys") && key%2 == 1,
-			l.is("a change is for the first sixteen keys") && i >= 16:
+			l.is("a change is for the first sixteen keys") && i > 16,
+			l.is("a change is not for keys that are old, and not forgotten") && t.Sub(asked) >= l.idle:
+			return true
 		case l.is("a change forgets all keys but the first") && !first:
-			delete(l.own, key)
-			continue
-		case l.is("a change empties all keys but the first") && !first:
-			l.own[key].set(t, cfg)
-			l.own[key].tokens = 0
+			return false
 		case l.is("a change is retroactive for all keys but the first") && !first:
-			l.own[key].rate, l.own[key].burst = perSecond(cfg.Rate), cfg.Burst
-		default:
-			l.own[key].set(t, cfg)
+			own.rate, own.burst = perSecond(cfg.Rate), cfg.Burst
+			return true
 		}
-		keep = append(keep, key)
+		if own.set(t, cfg); l.is("a change empties all keys but the first") && !first {
+			own.tokens = 0
+		}
+		return true
+	})
+	if !l.is("a change does not concern new keys") || i == 0 {
+		l.cfg = cfg
 	}
-	l.keys = keep
 }
 
 // set sets the rate and the burst: what came before came at the old rate.
@@ -134,23 +121,12 @@ func perSecond(r lt.Rate) float64 {
 
 // keyedLimitsSpec describes it.
 func keyedLimitsSpec(mutant string, source lt.TimeSource) lt.Spec {
-	return lt.Spec{
-		Name: "zoo: keys with limits that change " + mutant,
-		Time: source,
-		New: func(env lt.Env, cfg lt.Config) lt.Funcs {
-			l := &keyedLimits{mutant: mutant, cfg: cfg, set: cfg, own: map[int]*bucket{}, asked: map[int]time.Time{}}
-			l.idle = l.full()
-			limit := func(t time.Time, r lt.Rate) { l.change(t, func(cfg *lt.Config) { cfg.Rate = r }) }
-			burst := func(t time.Time, n int) { l.change(t, func(cfg *lt.Config) { cfg.Burst = n }) }
-			return lt.Funcs{
-				AllowKey:   func(key, n int) bool { return l.allow(env.Clock.Now(), key, n) },
-				AllowKeyAt: l.allow,
-				SetLimit:   func(r lt.Rate) { limit(env.Clock.Now(), r) },
-				SetLimitAt: limit,
-				SetBurst:   func(n int) { burst(env.Clock.Now(), n) },
-				SetBurstAt: burst,
-			}
-		},
-		Traits: lt.XTimeRate(),
-	}
+	return bucketOf("zoo: keys with limits that change "+mutant, source, func(env lt.Env, cfg lt.Config) lt.Funcs {
+		l := newKeyedLimits(cfg, mutant)
+		return onClock(env.Clock, lt.Funcs{
+			AllowKeyAt: l.allow,
+			SetLimitAt: func(t time.Time, r lt.Rate) { l.change(t, func(cfg *lt.Config) { cfg.Rate = r }) },
+			SetBurstAt: func(t time.Time, n int) { l.change(t, func(cfg *lt.Config) { cfg.Burst = n }) },
+		})
+	})
 }

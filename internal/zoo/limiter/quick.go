@@ -6,7 +6,6 @@ import (
 	"time"
 
 	lt "github.com/escapement-go/escapement/conformance/limitertest"
-	"github.com/escapement-go/escapement/internal/zoo"
 )
 
 // quickBucket is the bucket in floating point with an Allow that looks only at the instant of the
@@ -84,15 +83,8 @@ func quickSpec(mutant string, source lt.TimeSource) lt.Spec {
 }
 
 // quickMutants are mistakes that only show where Allow is called several times in a row.
-func quickMutants() []zoo.Mutant {
-	var all []zoo.Mutant
-	for _, m := range []struct{ name, rule, family string }{
-		{"what Allow alone has taken is forgotten", "RL-ENV", "polling"},
-		{"Allow alone cuts the interval", "RL-ENV", "polling"},
-		{"an interval of Allow alone overflows", "RL-TINY", "tiny rates"},
-	} {
-		all = append(all, zoo.Mutant{Name: m.name, Rule: m.rule, Spec: quickSpec(m.name, lt.PackageTime),
-			Family: m.family})
-	}
-	return all
+var quickMutants = []mistake{
+	{name: "what Allow alone has taken is forgotten", rule: "RL-ENV", family: "polling"},
+	{name: "Allow alone cuts the interval", rule: "RL-ENV", family: "polling"},
+	{name: "an interval of Allow alone overflows", rule: "RL-TINY", family: "tiny rates"},
 }
