@@ -19,6 +19,8 @@ type keyedLimits struct {
 	keys zoo.Keyed[*bucket]
 	last int           // the key that was asked for last
 	idle time.Duration // in which any bucket was full at any limit and burst so far
+
+	asked, came time.Time // when any key was asked for last, and when the newest one came; only a mistake wants to know
 }
 
 // keyedLimitsMutants are the mistakes of a keyedLimits.
@@ -38,7 +40,7 @@ func newKeyedLimits(cfg lt.Config, mutant string) *keyedLimits {
 	l := &keyedLimits{mutant: mutant, cfg: cfg, set: cfg}
 	l.keys.Make = func() *bucket {
 		own := newBucket(l.cfg, "")
-		own.rate = perSecond(l.cfg.Rate)
+		own.rate, l.came = perSecond(l.cfg.Rate), l.asked
 		return own
 	}
 	if l.idle = l.full(); mutant != "a change is not for keys that are old, and not forgotten" {
@@ -55,6 +57,7 @@ func (l *keyedLimits) full() time.Duration { return time.Duration(l.set.Burst) *
 func (l *keyedLimits) allow(t time.Time, key, n int) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	l.asked = t
 	own, _ := l.keys.Of(key, t)
 	if l.last = key; l.set.Rate == lt.Inf {
 		return n >= 0
@@ -83,7 +86,7 @@ func (l *keyedLimits) change(t time.Time, to func(cfg *lt.Config)) {
 		switch {
 		case l.is("a change is for the key that was asked last") && key != l.last,
 			l.is("a change is for the first sixteen keys") && i > 16,
-			l.is("a change is not for keys that are old, and not forgotten") && t.Sub(asked) >= l.idle:
+			l.is("a change is not for keys that are old, and not forgotten") && l.came.Sub(asked) >= l.idle:
 			return true
 		case l.is("a change forgets all keys but the first") && !first:
 			return false
