@@ -120,6 +120,8 @@ const grain = 1e-9
 const (
 	// refusesNever is a choice: a reservation that is never due may be refused.
 	refusesNever = "what never comes is refused"
+	// followsBurst is a choice: what is missing stays the same as the burst changes.
+	followsBurst = "a burst brings as many tokens as it grew"
 	// givesReasons is a choice: only a wait whose tokens never come has an error of its own.
 	givesReasons = "waits say why they fail"
 )
@@ -440,6 +442,8 @@ func (l *debtBucket) setBurst(t time.Time, burst int) {
 		l.tokens = math.Inf(-1) // as what divides by it may be
 	case l.is("a higher burst brings tokens"):
 		l.tokens += float64(max(0, burst-old))
+	case l.is(followsBurst):
+		l.tokens += float64(burst - old)
 	case l.is("a burst is set without the lock"):
 		tokens := l.tokens
 		l.mu.Unlock()

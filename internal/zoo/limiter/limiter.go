@@ -98,11 +98,11 @@ func Mutants() []zoo.Mutant {
 func Designs() []zoo.Design {
 	specs := []lt.Spec{
 		bucketSpec("", lt.Injected), bucketSpec("", lt.PackageTime), bucketSpec("", lt.Explicit),
-		debtSpec("", lt.Injected), queueSpec("", lt.Injected), instantSpec(lt.Explicit),
+		debtSpec("", lt.Injected), queueSpec("", lt.Injected),
 		perSecondSpec("", lt.Explicit), perPeriodSpec(lt.Explicit), perPeriodSpec(lt.Injected),
 		tickerSpec("", lt.PackageTime), lateSpec(lt.PackageTime),
 		debtSpec("", lt.PackageTime), debtSpec("", lt.Explicit),
-		queueSpec("", lt.PackageTime), instantSpec(lt.Injected),
+		queueSpec("", lt.PackageTime),
 		retrySpec(lt.Injected), retrySpec(lt.PackageTime), hastySpec(lt.PackageTime), hastySpec(lt.Injected),
 		asleepSpec("", lt.Injected), asleepSpec("", lt.PackageTime),
 		float32Spec("", lt.Explicit), float32Spec("", lt.Injected),
@@ -111,6 +111,8 @@ func Designs() []zoo.Design {
 		declaring(bucketSpec("an old instant rewinds", lt.Explicit), lt.Traits{BackTime: lt.BackRewind}),
 		declaring(debtSpec("a cancelled wait returns an error of its own", lt.PackageTime),
 			lt.Traits{WaitErrors: lt.WaitErrorsOwn}),
+		declaring(debtSpec(followsBurst, lt.Explicit), lt.Traits{OnBurstRaised: lt.RaiseBringsTokens}),
+		declaring(debtSpec(followsBurst, lt.Injected), lt.Traits{OnBurstRaised: lt.RaiseBringsTokens}),
 		debtSpec(refusesNever, lt.Explicit), reasonsSpec(lt.Injected), reasonsSpec(lt.PackageTime),
 		reservesOnly(debtSpec("", lt.Explicit)),
 		creditSpec("", lt.Injected), creditSpec("", lt.PackageTime), creditSpec("", lt.Explicit),
@@ -153,6 +155,7 @@ func declaring(spec lt.Spec, tr lt.Traits) lt.Spec {
 	spec.Traits.WaitErrors = cmp.Or(tr.WaitErrors, spec.Traits.WaitErrors)
 	spec.Traits.BackTime = cmp.Or(tr.BackTime, spec.Traits.BackTime)
 	spec.Traits.Refund = cmp.Or(tr.Refund, spec.Traits.Refund)
+	spec.Traits.OnBurstRaised = cmp.Or(tr.OnBurstRaised, spec.Traits.OnBurstRaised)
 	return spec
 }
 

@@ -69,8 +69,7 @@ func refusingMutants() (all []zoo.Mutant) {
 // refusingSpecs are correct limiters of a few rates and bursts.
 func refusingSpecs() (all []lt.Spec) {
 	for _, source := range []lt.TimeSource{lt.Explicit, lt.Injected} {
-		all = append(all, burstOfOne.of(debtSpec("", source)), burstEachSecond.of(debtSpec("", source)),
-			burstOfOne.of(instantSpec(source)))
+		all = append(all, burstOfOne.of(debtSpec("", source)), burstEachSecond.of(debtSpec("", source)))
 	}
 	return append(all, burstOfOne.of(bucketSpec("", lt.Explicit)), burstEachSecond.of(bucketSpec("", lt.Explicit)),
 		burstOfOne.of(queueSpec("", lt.PackageTime)), burstEachSecond.of(queueSpec("", lt.Injected)))
