@@ -176,7 +176,7 @@ func (b *choosyLeaky) cancel(v int) bool {
 func (b *choosyLeaky) close() {
 	b.mu.Lock()
 	b.closed = true
-	if b.mutant == closesTimer {
+	if b.mutant == "a close that drops keeps the queue and stops the timer" {
 		if b.timer != nil {
 			b.timer.Stop() // or it has fired, and arms itself for the next one
 		}
@@ -207,11 +207,8 @@ func (b *choosyLeaky) stop() {
 	b.arm()
 }
 
-// closesTimer is a mistake of a Close that drops what waits: it shows where Close comes as an item leaves.
-const closesTimer = "a close that drops keeps the queue and stops the timer"
-
-// closeMutant is a bucket whose Close drops what waits, with a mistake. It has no cancel, which would arm
-// the timer.
+// closeMutant is a bucket whose Close drops what waits, with a mistake that shows where it comes as an item leaves. It
+// has no cancel, which would arm the timer.
 func closeMutant(mutant string) lb.Spec {
 	tr := lb.Traits{FirstItem: lb.FirstAtOnce, CloseFlush: lb.CloseDrops}
 	return choosyLeakySpec(lb.Injected, tr, leakyWhims{closes: true, stops: true}, mutant)

@@ -19,7 +19,7 @@ func sleeper(mutant string, source lb.TimeSource) lb.Spec {
 		Name: "zoo sleeper",
 		Time: source,
 		New: func(env lb.Env, cfg lb.Config, leave func(int)) lb.Funcs {
-			in, done := make(items, cfg.Backlog), make(chan struct{})
+			in, done := make(chan int, cfg.Backlog), make(chan struct{})
 			wakes := done
 			if mutant == sleepsOn {
 				wakes = nil
@@ -43,23 +43,11 @@ func sleeper(mutant string, source lb.TimeSource) lb.Spec {
 				case <-done:
 					return false
 				default:
-					return in.put(v)
+					return zoo.Offer(in, v)
 				}
 			}, Close: end, Stop: end}
 		},
 		Traits: lb.Traits{FirstItem: lb.FirstAtOnce, CloseFlush: lb.CloseDrops, ClockBack: lb.BackBounded},
-	}
-}
-
-// items is a channel of items that wait.
-type items chan int
-
-func (in items) put(v int) bool {
-	select {
-	case in <- v:
-		return true
-	default:
-		return false
 	}
 }
 
@@ -69,22 +57,93 @@ func ticker(source lb.TimeSource) lb.Spec {
 		Name: "zoo ticker",
 		Time: source,
 		New: func(env lb.Env, cfg lb.Config, leave func(int)) lb.Funcs {
-			in := make(items, cfg.Backlog)
-			return lb.Funcs{Put: in.put, Stop: zoo.OnTicks(env.Clock.NewTicker(cfg.Interval), func() {
-				select {
-				case v := <-in:
+			in := make(chan int, cfg.Backlog)
+			stop := zoo.OnTicks(env.Clock.NewTicker(cfg.Interval), func() {
+				if v, ok := zoo.Poll(in); ok {
 					leave(v)
-				default:
 				}
-			})}
+			})
+			return lb.Funcs{Put: func(v int) bool { return zoo.Offer(in, v) }, Stop: stop}
 		},
 		Traits: lb.Traits{FirstItem: lb.FirstOnGrid},
 	}
 }
 
-// periods starts a period with the first item, and goes on as long as there are
-// any: with lazy, until a period ends in which none came.
-func periods(source lb.TimeSource, lazy bool) lb.Spec {
+// periods lets an item leave with each period: the first one begins with the first item, and they go on as long as
+// there are any.
+type periods struct {
+	clock clockwork.Clock
+	cfg   lb.Config
+	leave func(int)
+	lazy  bool // they go on until a period ends in which none came
+	// serial says that the first item leaves as it comes, and the function runs for one item at a time, under a lock
+	// of its own: one that takes its time holds up the timer's, which waits for that lock.
+	serial bool
+
+	mu, runs sync.Mutex
+	queue    []int
+	running  bool
+	stopped  bool
+	timer    clockwork.Timer
+}
+
+func (b *periods) put(v int) bool {
+	b.mu.Lock()
+	atOnce := b.serial && !b.running
+	if b.stopped || !atOnce && len(b.queue) >= b.cfg.Backlog {
+		b.mu.Unlock()
+		return false
+	}
+	b.queue = append(b.queue, v)
+	switch {
+	case atOnce:
+		b.next()
+		return true
+	case !b.running:
+		b.begin()
+	}
+	b.mu.Unlock()
+	return true
+}
+
+// begin begins a period.
+func (b *periods) begin() {
+	b.running = true
+	b.timer = b.clock.AfterFunc(b.cfg.Interval, func() {
+		b.mu.Lock()
+		b.next()
+	})
+}
+
+// next unlocks the queue and lets its first item leave.
+func (b *periods) next() {
+	b.running = false
+	if len(b.queue) == 0 {
+		b.mu.Unlock()
+		return
+	}
+	v := b.queue[0]
+	if b.queue = b.queue[1:]; b.lazy || len(b.queue) > 0 {
+		b.begin()
+	}
+	b.mu.Unlock()
+	if b.serial {
+		b.runs.Lock()
+		defer b.runs.Unlock()
+	}
+	b.leave(v)
+}
+
+func (b *periods) stop() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.stopped, b.queue = true, nil
+	if b.timer != nil {
+		b.timer.Stop()
+	}
+}
+
+func periodsSpec(source lb.TimeSource, lazy bool) lb.Spec {
 	name := "zoo periods"
 	if lazy {
 		name = "zoo lazy periods"
@@ -93,39 +152,22 @@ func periods(source lb.TimeSource, lazy bool) lb.Spec {
 		Name: name,
 		Time: source,
 		New: func(env lb.Env, cfg lb.Config, leave func(int)) lb.Funcs {
-			var mu sync.Mutex
-			var queue []int
-			running := false
-			var expire func()
-			expire = func() {
-				mu.Lock()
-				if len(queue) == 0 {
-					running = false
-					mu.Unlock()
-					return
-				}
-				v := queue[0]
-				queue = queue[1:]
-				if running = lazy || len(queue) > 0; running {
-					env.Clock.AfterFunc(cfg.Interval, expire)
-				}
-				mu.Unlock()
-				leave(v)
-			}
-			return lb.Funcs{Put: func(v int) bool {
-				mu.Lock()
-				defer mu.Unlock()
-				if len(queue) == cfg.Backlog {
-					return false
-				}
-				if queue = append(queue, v); !running {
-					running = true
-					env.Clock.AfterFunc(cfg.Interval, expire)
-				}
-				return true
-			}}
+			b := &periods{clock: env.Clock, cfg: cfg, leave: leave, lazy: lazy}
+			return lb.Funcs{Put: b.put}
 		},
 		Traits: lb.Traits{FirstItem: lb.FirstWaits},
+	}
+}
+
+func oneByOneSpec(source lb.TimeSource) lb.Spec {
+	return lb.Spec{
+		Name: "zoo one by one",
+		Time: source,
+		New: func(env lb.Env, cfg lb.Config, leave func(int)) lb.Funcs {
+			b := &periods{clock: env.Clock, cfg: cfg, leave: leave, lazy: true, serial: true}
+			return lb.Funcs{Put: b.put, Stop: b.stop}
+		},
+		Traits: lb.Traits{FirstItem: lb.FirstAtOnce},
 	}
 }
 
@@ -141,10 +183,7 @@ func ticks(source lb.TimeSource) lb.Spec {
 			}
 			turn, done := make(chan struct{}), make(chan struct{})
 			stop := zoo.OnTicks(env.Clock.NewTicker(cfg.Interval), func() {
-				select {
-				case turn <- struct{}{}:
-				default: // nobody waits
-				}
+				zoo.Offer(turn, struct{}{}) // unless nobody waits
 			})
 			return lb.Funcs{Take: func() bool {
 				select {
@@ -156,81 +195,6 @@ func ticks(source lb.TimeSource) lb.Spec {
 			}, Stop: sync.OnceFunc(func() { stop(); close(done) })}
 		},
 		Traits: lb.Traits{FirstItem: lb.FirstOnGrid, Unbounded: true},
-	}
-}
-
-// oneByOne is a queue whose timer runs through the gap after each item, whether or not that one has
-// left for good. Its function runs for one item at a time, under a lock of its own. A function that takes its
-// time holds up the timer's, which waits for that lock.
-type oneByOne struct {
-	clock clockwork.Clock
-	cfg   lb.Config
-	leave func(int)
-
-	mu      sync.Mutex
-	serial  sync.Mutex
-	queue   []int
-	gap     bool // after the item that left last
-	stopped bool
-	timer   clockwork.Timer
-}
-
-func (b *oneByOne) put(v int) bool {
-	b.mu.Lock()
-	switch {
-	case b.stopped || b.gap && len(b.queue) >= b.cfg.Backlog:
-		b.mu.Unlock()
-		return false
-	case b.gap:
-		b.queue = append(b.queue, v)
-		b.mu.Unlock()
-		return true
-	}
-	b.lets(v)
-	return true
-}
-
-// lets unlocks the queue and lets v leave.
-func (b *oneByOne) lets(v int) {
-	b.gap = true
-	b.timer = b.clock.AfterFunc(b.cfg.Interval, b.next)
-	b.mu.Unlock()
-	b.serial.Lock()
-	defer b.serial.Unlock()
-	b.leave(v)
-}
-
-// next ends a gap.
-func (b *oneByOne) next() {
-	b.mu.Lock()
-	if b.stopped || len(b.queue) == 0 {
-		b.gap = false
-		b.mu.Unlock()
-		return
-	}
-	v := b.queue[0]
-	b.queue = b.queue[1:]
-	b.lets(v)
-}
-
-func (b *oneByOne) stop() {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.stopped, b.queue = true, nil
-	if b.timer != nil {
-		b.timer.Stop()
-	}
-}
-
-func oneByOneSpec(source lb.TimeSource) lb.Spec {
-	return lb.Spec{
-		Name: "zoo one by one",
-		Time: source,
-		New: func(env lb.Env, cfg lb.Config, leave func(int)) lb.Funcs {
-			b := &oneByOne{clock: env.Clock, cfg: cfg, leave: leave}
-			return lb.Funcs{Put: b.put, Stop: b.stop}
-		},
-		Traits: lb.Traits{FirstItem: lb.FirstAtOnce},
 	}
 }
 

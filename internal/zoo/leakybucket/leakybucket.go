@@ -38,7 +38,7 @@ func Mutants() []zoo.Mutant {
 			mistake{"with a slack cancel does nothing", "LB-CANCEL"},
 			mistake{"with a slack close lets what waits leave", "LB-CLOSE"},
 			mistake{"with a slack stop lets what waits leave", "LB-DROP"}),
-		mutants(closeMutant, mistake{closesTimer, "LB-CLOSE"}),
+		mutants(closeMutant, mistake{"a close that drops keeps the queue and stops the timer", "LB-CLOSE"}),
 		mutants(injected(gateSpec),
 			mistake{"one more caller may wait", "LB-BOUND"},
 			mistake{"who is stopped leaves his timer armed", "X-LEAK"}),
@@ -117,7 +117,8 @@ func Designs() []zoo.Design {
 	var all []zoo.Design
 	for _, source := range []lb.TimeSource{lb.Injected, lb.PackageTime} {
 		for _, spec := range []lb.Spec{
-			queueSpec("", source), sleeper("", source), ticker(source), periods(source, false), periods(source, true),
+			queueSpec("", source), sleeper("", source), ticker(source),
+			periodsSpec(source, false), periodsSpec(source, true),
 			turnsSpec("", source, 0), turnsSpec("", source, 3), ticks(source), asleep(source),
 			underLock(source), gateSpec("", source), oneByOneSpec(source),
 		} {
