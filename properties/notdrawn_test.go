@@ -101,7 +101,6 @@ var notDrawn = []struct {
 	{"looks at a full limiter, a nanosecond apart, are not drawn", []string{
 		"RL-NBIG a look at a full bucket adds a unit",
 	}},
-	{"requests begin at once", []string{"RL-CAP so many per second: time stands still for a full bucket"}},
 	{"payloads are all different", []string{"X-RENAME"}},
 	{"what items leave to takes no time", []string{
 		"LB-EXACT the time that the function takes counts twice",

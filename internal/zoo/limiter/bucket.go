@@ -133,11 +133,10 @@ func (l *bucket) allow(t time.Time, n int) (ok bool) {
 	if t.Sub(l.last).Seconds()*l.rate > float64(l.burst)+1 {
 		l.idle++
 	}
-	still := l.is("time stands still for a full bucket") && l.tokens >= float64(l.burst)
 	if l.tokens = tokens - float64(n); l.is(roomForOne) {
 		l.tokens = max(0, l.tokens)
 	}
-	if t.After(l.last) && !still || l.is("an old instant rewinds") {
+	if t.After(l.last) || l.is("an old instant rewinds") {
 		l.last = t
 	}
 	if l.is("forgets the rest on a grant") {

@@ -101,11 +101,14 @@ func newChoosyBucket(tr lt.Traits, cfg lt.Config) *choosyBucket {
 		cfg.Rate == lt.Inf && tr.Inf != lt.InfGrants {
 		panic("choosyBucket: it cannot be made so")
 	}
-	l := &choosyBucket{traits: tr, rate: cfg.Rate, burst: cfg.Burst, level: tokensOf(initial(tr, cfg.Burst))}
-	if cfg.Rate.Events == 0 && tr.ZeroRate == lt.ZeroRateRejects {
-		l.level = tokensOf(0)
+	initial := cfg.Burst
+	switch {
+	case tr.Initial == lt.InitialEmpty, cfg.Rate.Events == 0 && tr.ZeroRate == lt.ZeroRateRejects:
+		initial = 0
+	case tr.Initial == lt.InitialOne:
+		initial = min(1, cfg.Burst)
 	}
-	return l
+	return &choosyBucket{traits: tr, rate: cfg.Rate, burst: cfg.Burst, level: tokensOf(initial)}
 }
 
 func tokensOf(n int) *big.Rat { return new(big.Rat).SetInt64(int64(n)) }
@@ -329,15 +332,4 @@ func chosenBuckets(n int) []lt.Spec {
 		out = append(out, spec)
 	}
 	return out
-}
-
-// initial is what a new limiter has.
-func initial(tr lt.Traits, burst int) int {
-	switch tr.Initial {
-	case lt.InitialEmpty:
-		return 0
-	case lt.InitialOne:
-		return min(1, burst)
-	}
-	return burst
 }

@@ -150,14 +150,17 @@ func (l *choosyWaits) serve() {
 	}
 }
 
-// after comes to the present when d is over, and does something.
+// now comes to the present, and does something.
+func (l *choosyWaits) now(do func()) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.pass()
+	do()
+}
+
+// after is now when d is over.
 func (l *choosyWaits) after(d time.Duration, do func()) clockwork.Timer {
-	return l.clock.AfterFunc(d, func() {
-		l.mu.Lock()
-		defer l.mu.Unlock()
-		l.pass()
-		do()
-	})
+	return l.clock.AfterFunc(d, func() { l.now(do) })
 }
 
 // grant serves one of the list.
@@ -309,11 +312,10 @@ func (l *choosyWaits) leave(w *choosyWaiter) {
 }
 
 func (l *choosyWaits) set(change func()) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.pass()
-	change()
-	l.serve()
+	l.now(func() {
+		change()
+		l.serve()
+	})
 }
 
 func (l *choosyWaits) setBurst(n int) {
@@ -350,11 +352,11 @@ func (l *choosyWaits) reserve(n int) lt.Reservation {
 	}
 	locked := func(do func()) func() {
 		return func() {
-			l.mu.Lock()
-			defer l.mu.Unlock()
-			if l.pass(); slices.Contains(l.queue, w) {
-				do()
-			}
+			l.now(func() {
+				if slices.Contains(l.queue, w) {
+					do()
+				}
+			})
 		}
 	}
 	if ok && !w.ended && l.b.rate.Events == 0 {

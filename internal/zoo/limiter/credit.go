@@ -2,7 +2,6 @@ package limiter
 
 import (
 	"context"
-	"errors"
 	"math"
 	"sync"
 	"time"
@@ -128,7 +127,7 @@ func (l *credit) wait(ctx context.Context, clock clockwork.Clock, n int) error {
 		return err
 	}
 	if n < 0 {
-		return errors.New("credit: less than no tokens")
+		return errTooMany
 	}
 	now := clock.Now()
 	delay, ok := l.take(now, n, patience(ctx, now), l.mutant == "a wait is for its own tokens")

@@ -115,9 +115,9 @@ func (l *debtBucket) fill(t time.Time, rewinds string) {
 	}
 }
 
-const grain = 1e-9
-
 const (
+	grain = 1e-9
+
 	// refusesNever is a choice: a reservation that is never due may be refused.
 	refusesNever = "what never comes is refused"
 	// followsBurst is a choice: what is missing stays the same as the burst changes.

@@ -40,6 +40,7 @@ func (k kind) mutants(prefix string, source lt.TimeSource, mistakes ...mistake) 
 // Mutants are mistakes, each with the rule that must catch it.
 func Mutants() []zoo.Mutant {
 	idle := mistake{name: idleAddsUp, rule: "RL-CAP", family: "idle again and again"}
+	tooLong := mistake{name: "a burst that takes centuries to come overflows", rule: "X-CFG", family: "odd bursts"}
 	fullRefunds := reservesOnly(debtSpec("a cancel refunds everything", lt.Explicit))
 	return slices.Concat(
 		kind(bucketSpec).mutants("", lt.Explicit, bucketMutants...),
@@ -74,7 +75,8 @@ func Mutants() []zoo.Mutant {
 			{Name: gives, Rule: "RL-ENV", Spec: givesSpec()},
 			{Name: spins, Rule: "W-CANCEL", Spec: spinsSpec(lt.Injected), Hangs: true},
 			{Name: ticksOn, Rule: "X-LEAK", Spec: tickerSpec(ticksOn, lt.Injected), Family: "leaks"},
-			{Name: "filled twice each 50ms", Rule: "RL-ENV", Spec: tickSpec(ticksTwice, lt.PackageTime), Steps: 3},
+			{Name: "filled twice each 50ms", Rule: "RL-ENV", Steps: 3,
+				Spec: tickSpec("its ticker fills it twice", lt.PackageTime)},
 		},
 		kind(tickSpec).mutants("filled each 50ms: ", lt.PackageTime,
 			mistake{name: "a negative request adds tokens", rule: "RL-NEG"}),
@@ -83,7 +85,10 @@ func Mutants() []zoo.Mutant {
 			mistake{name: "refills too slowly", rule: "RL-WORK"}),
 		kind(oneSpec).mutants("one token: ", lt.Explicit, oneMutants...),
 		kind(quickSpec).mutants("", lt.PackageTime, quickMutants...),
-		pacerMutants(),
+		kind(pacerSpec).mutants("a pacer: ", lt.PackageTime, tooLong),
+		kind(pacerSpec).with(waitsOnly).mutants("a pacer, waits only: ", lt.PackageTime, tooLong,
+			mistake{name: "a burst of 0 is a default", rule: "X-CFG", family: "odd bursts"}),
+		kind(pacerSpec).mutants("", lt.PackageTime, pacerMutants...),
 		refusingMutants(),
 		creditMutants(),
 		kind(remoteSpec).mutants("remote: ", lt.PackageTime, remoteMutants...),
@@ -98,11 +103,10 @@ func Mutants() []zoo.Mutant {
 func Designs() []zoo.Design {
 	specs := []lt.Spec{
 		bucketSpec("", lt.Injected), bucketSpec("", lt.PackageTime), bucketSpec("", lt.Explicit),
-		debtSpec("", lt.Injected), queueSpec("", lt.Injected),
-		perSecondSpec("", lt.Explicit), perPeriodSpec(lt.Explicit), perPeriodSpec(lt.Injected),
+		debtSpec("", lt.Injected), queueSpec("", lt.Injected), perSecondSpec("", lt.Explicit),
+		perPeriodSpec(lt.Explicit), perPeriodSpec(lt.Injected),
 		tickerSpec("", lt.PackageTime), lateSpec(lt.PackageTime),
-		debtSpec("", lt.PackageTime), debtSpec("", lt.Explicit),
-		queueSpec("", lt.PackageTime),
+		debtSpec("", lt.PackageTime), debtSpec("", lt.Explicit), queueSpec("", lt.PackageTime),
 		retrySpec(lt.Injected), retrySpec(lt.PackageTime), hastySpec(lt.PackageTime), hastySpec(lt.Injected),
 		asleepSpec("", lt.Injected), asleepSpec("", lt.PackageTime),
 		float32Spec("", lt.Explicit), float32Spec("", lt.Injected),
@@ -229,7 +233,6 @@ var perSecondMutants = []mistake{
 	{name: "forgets the rest on a grant", rule: "RL-WORK"},
 	{name: "moves on when it denies", rule: "RL-FRAC"},
 	{name: "bucket without a bound", rule: "RL-CAP"},
-	{name: "time stands still for a full bucket", rule: "RL-CAP"},
 	{name: "a large request resets the bucket", rule: "RL-NBIG"},
 }
 

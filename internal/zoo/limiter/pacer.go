@@ -1,14 +1,12 @@
 package limiter
 
 import (
-	"slices"
 	"sync"
 	"time"
 
 	"github.com/jonboulle/clockwork"
 
 	lt "github.com/escapement-go/escapement/conformance/limitertest"
-	"github.com/escapement-go/escapement/internal/zoo"
 )
 
 // pacer hands out single turns, and who waits sleeps until its own comes. It is correct unless mutant
@@ -67,10 +65,10 @@ func pacerSpec(mutant string, source lt.TimeSource) lt.Spec {
 		Time: source,
 		New: func(env lt.Env, cfg lt.Config) lt.Funcs {
 			every, burst := cfg.Rate.Interval(), time.Duration(cfg.Burst)
-			if burst == 0 && mutant == unbounded {
+			if burst == 0 && mutant == "a burst of 0 is a default" {
 				burst = 10
 			}
-			tooLong := burst > 1<<62/max(1, every) && mutant != anyBurst
+			tooLong := burst > 1<<62/max(1, every) && mutant != "a burst that takes centuries to come overflows"
 			if cfg.Rate.Events < 1 || every < 1 || burst < 1 || tooLong {
 				panic("pacer: want a burst of at least 1, and an interval")
 			}
@@ -85,21 +83,9 @@ func pacerSpec(mutant string, source lt.TimeSource) lt.Spec {
 	}
 }
 
-const (
-	anyBurst  = "a burst that takes centuries to come overflows"
-	unbounded = "a burst of 0 is a default"
-)
-
-// pacerMutants are mistakes of waits that requests do not make, and one that both make.
-func pacerMutants() []zoo.Mutant {
-	tooLong := mistake{name: anyBurst, rule: "X-CFG", family: "odd bursts"}
-	return slices.Concat(
-		kind(pacerSpec).mutants("a pacer: ", lt.PackageTime, tooLong),
-		kind(pacerSpec).with(waitsOnly).mutants("a pacer, waits only: ", lt.PackageTime, tooLong,
-			mistake{name: unbounded, rule: "X-CFG", family: "odd bursts"}),
-		kind(pacerSpec).mutants("", lt.PackageTime,
-			mistake{name: "a wait keeps all idle time", rule: "RL-ENV", family: "waits at all rates"},
-			mistake{name: "a wait sleeps whole microseconds", rule: "W-NOTEARLY", family: "waits at all rates"},
-			mistake{name: "a wait cuts now to milliseconds", rule: "W-EXACT", family: "waits at all rates"}),
-	)
+// pacerMutants are mistakes of waits that requests do not make.
+var pacerMutants = []mistake{
+	{name: "a wait keeps all idle time", rule: "RL-ENV", family: "waits at all rates"},
+	{name: "a wait sleeps whole microseconds", rule: "W-NOTEARLY", family: "waits at all rates"},
+	{name: "a wait cuts now to milliseconds", rule: "W-EXACT", family: "waits at all rates"},
 }

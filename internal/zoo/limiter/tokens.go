@@ -25,21 +25,9 @@ func newTokens(env lt.Env, cfg lt.Config) (tokens, clockwork.Ticker) {
 	return l, env.Clock.NewTicker(cfg.Rate.Interval())
 }
 
-func (l tokens) add() {
-	select {
-	case l <- struct{}{}:
-	default:
-	}
-}
+func (l tokens) add() { zoo.Offer(l, struct{}{}) }
 
-func (l tokens) allow() bool {
-	select {
-	case <-l:
-		return true
-	default:
-		return false
-	}
-}
+func (l tokens) allow() bool { _, ok := zoo.Poll(l); return ok }
 
 func (l tokens) wait(ctx context.Context, _ int) error {
 	if err := ctx.Err(); err != nil {

@@ -39,8 +39,6 @@ func millisecondSpec(mutant string, source lt.TimeSource) lt.Spec {
 // tick is the period of the ticker that fills a tickBucket.
 const tick = 50 * time.Millisecond
 
-const ticksTwice = "its ticker fills it twice"
-
 // tickBucket is filled by a ticker, at any rate, and wakes all who wait.
 type tickBucket struct {
 	mu     sync.Mutex
@@ -71,7 +69,7 @@ func tickSpec(mutant string, source lt.TimeSource) lt.Spec {
 			if cfg.Burst < 1 || each < 1e-3 || cfg.Rate == lt.Inf {
 				panic("tickBucket: want a burst of at least 1, and a token in fewer than a thousand ticks")
 			}
-			if mutant == ticksTwice {
+			if mutant == "its ticker fills it twice" {
 				each *= 2
 			}
 			l, stop := newTicked(env, cfg.Burst, tick, each)
