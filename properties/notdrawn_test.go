@@ -54,7 +54,6 @@ var notDrawn = []struct {
 		"X-ISO a change does not concern new keys", "X-ISO a change is retroactive for all keys but the first",
 		"X-ISO after a change keys are old that would be full by now",
 		"X-ISO after a change keys are old that would be full without it",
-		"X-ISO a change is not for keys that are old, and not forgotten",
 	}},
 	{"clocks are not set back", []string{
 		"X-BACK", "TH-CLOCKBACK",

@@ -111,10 +111,7 @@ type keyedLimits struct {
 	cfg  lt.Config // of keys that come
 	set  lt.Config // what was set
 	keys zoo.Keyed[*bucket]
-	last int           // the key that was asked for last
-	idle time.Duration // in which any bucket was full at any limit and burst so far
-
-	asked, came time.Time // when any key was asked for last, and when the newest one came; only a mistake wants to know
+	last int // the key that was asked for last
 }
 
 // keyedLimitsMutants are the mistakes of a keyedLimits.
@@ -127,19 +124,16 @@ var keyedLimitsMutants = []mistake{
 	{name: "a change is retroactive for all keys but the first", rule: "X-ISO", family: "keys"},
 	{name: "after a change keys are old that would be full by now", rule: "X-ISO", family: "keys"},
 	{name: "after a change keys are old that would be full without it", rule: "X-ISO", family: "keys"},
-	{name: "a change is not for keys that are old, and not forgotten", rule: "X-ISO", family: "keys"},
 }
 
 func newKeyedLimits(cfg lt.Config, mutant string) *keyedLimits {
 	l := &keyedLimits{mutant: mutant, cfg: cfg, set: cfg}
 	l.keys.Make = func() *bucket {
 		own := newBucket(l.cfg, "")
-		own.rate, l.came = perSecond(l.cfg.Rate), l.asked
+		own.rate = perSecond(l.cfg.Rate)
 		return own
 	}
-	if l.idle = l.full(); mutant != "a change is not for keys that are old, and not forgotten" {
-		l.keys.Idle = l.idle
-	}
+	l.keys.Idle = l.full()
 	return l
 }
 
@@ -151,7 +145,6 @@ func (l *keyedLimits) full() time.Duration { return time.Duration(l.set.Burst) *
 func (l *keyedLimits) allow(t time.Time, key, n int) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.asked = t
 	own, _ := l.keys.Of(key, t)
 	if l.last = key; l.set.Rate == lt.Inf {
 		return n >= 0
@@ -167,20 +160,17 @@ func (l *keyedLimits) change(t time.Time, to func(cfg *lt.Config)) {
 	switch l.mutant {
 	case "after a change keys are old that would be full by now":
 		l.keys.Idle = l.full()
-	case "after a change keys are old that would be full without it",
-		"a change is not for keys that are old, and not forgotten":
-	default:
-		l.idle = max(l.idle, l.full())
-		l.keys.Idle = l.idle
+	case "after a change keys are old that would be full without it":
+	default: // in which any bucket is full at any limit and burst so far
+		l.keys.Idle = max(l.keys.Idle, l.full())
 	}
 	cfg, i := l.set, 0
-	l.keys.Each(func(key int, asked time.Time, own *bucket) bool {
+	l.keys.Each(func(key int, own *bucket) bool {
 		first := i == 0
 		i++
 		switch {
 		case l.is("a change is for the key that was asked last") && key != l.last,
-			l.is("a change is for the first sixteen keys") && i > 16,
-			l.is("a change is not for keys that are old, and not forgotten") && l.came.Sub(asked) >= l.idle:
+			l.is("a change is for the first sixteen keys") && i > 16:
 			return true
 		case l.is("a change forgets all keys but the first") && !first:
 			return false

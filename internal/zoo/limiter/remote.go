@@ -17,12 +17,11 @@ var remoteMutants = []mistake{
 
 // remoteSpecs are correct remote limiters. What takes time on an injected clock can only be
 // driven in a bubble.
-func remoteSpecs() []lt.Spec {
+func remoteSpecs() (all []lt.Spec) {
 	sources := []lt.TimeSource{lt.PackageTime}
 	if synctestcompat.Available {
 		sources = append(sources, lt.Injected)
 	}
-	var all []lt.Spec
 	for _, source := range sources {
 		closed := failingSpec("zoo: remote, fails closed", "", lt.FailClosed, source)
 		all = append(all, remoteSpec("", source), closed, remoteRetrySpec(source), remoteDebtSpec(source))
