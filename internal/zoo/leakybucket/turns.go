@@ -13,7 +13,7 @@ import (
 	"github.com/escapement-go/escapement/internal/zoo"
 )
 
-// turns blocks its callers until their turn, with a slack and without a bound.
+// turns blocks its callers until their turn.
 type turns struct {
 	clock    clockwork.Clock
 	interval time.Duration
