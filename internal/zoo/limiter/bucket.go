@@ -186,17 +186,17 @@ const unrounded = "sums of fractions count as they are"
 
 // bucketSpec describes it.
 func bucketSpec(mutant string, source lt.TimeSource) lt.Spec {
-	return bucketOf("zoo: "+mutant, source, func(env lt.Env, cfg lt.Config) lt.Funcs {
+	spec := bucketOf("zoo: "+mutant, source, func(env lt.Env, cfg lt.Config) lt.Funcs {
 		l := newBucket(cfg, mutant)
 		return onClock(env.Clock, lt.Funcs{AllowAt: l.allow, TokensAt: l.tokensAt})
 	})
+	spec.Traits.Zero = lt.ZeroGranted
+	return spec
 }
 
 // bucketOf describes a bucket that is made in some way.
 func bucketOf(name string, source lt.TimeSource, make func(env lt.Env, cfg lt.Config) lt.Funcs) lt.Spec {
-	spec := lt.Spec{Name: name, Time: source, New: make, Traits: lt.XTimeRate()}
-	spec.Traits.Zero = lt.ZeroGranted
-	return spec
+	return lt.Spec{Name: name, Time: source, New: make, Traits: lt.XTimeRate()}
 }
 
 // losesTime is a plain bucket that loses time.

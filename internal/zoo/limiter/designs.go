@@ -208,6 +208,6 @@ func perPeriodSpec(source lt.TimeSource) lt.Spec {
 		l.rate = float64(cfg.Burst) / period.Seconds()
 		return onClock(env.Clock, lt.Funcs{AllowAt: l.allow})
 	})
-	spec.Traits.Inf, spec.Traits.ZeroRate = lt.InfAbsent, lt.ZeroRateRefused
+	spec.Traits.Zero, spec.Traits.Inf, spec.Traits.ZeroRate = lt.ZeroGranted, lt.InfAbsent, lt.ZeroRateRefused
 	return spec
 }

@@ -59,7 +59,7 @@ func failingSpec(name, mutant string, errs lt.Errors, source lt.TimeSource) lt.S
 			},
 		}
 	})
-	spec.Traits.Latency, spec.Traits.Errors = zoo.RoundTrip, errs
+	spec.Traits.Zero, spec.Traits.Latency, spec.Traits.Errors = lt.ZeroGranted, zoo.RoundTrip, errs
 	return spec
 }
 

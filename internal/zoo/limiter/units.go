@@ -20,7 +20,7 @@ func float32Spec(mutant string, source lt.TimeSource) lt.Spec {
 	spec := bucketOf("zoo: rate in float32: "+mutant, source, func(env lt.Env, cfg lt.Config) lt.Funcs {
 		return onClock(env.Clock, lt.Funcs{AllowAt: newFloat32(cfg, mutant).allow})
 	})
-	spec.Traits.Precision = lt.PrecisionFloat32
+	spec.Traits.Precision, spec.Traits.Zero = lt.PrecisionFloat32, lt.ZeroGranted
 	return spec
 }
 
@@ -32,7 +32,7 @@ func millisecondSpec(mutant string, source lt.TimeSource) lt.Spec {
 			return l.allow(t.Truncate(time.Millisecond), n)
 		}})
 	})
-	spec.Traits.Resolution = time.Millisecond
+	spec.Traits.Resolution, spec.Traits.Zero = time.Millisecond, lt.ZeroGranted
 	return spec
 }
 
