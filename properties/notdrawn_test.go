@@ -54,8 +54,6 @@ var notDrawn = []struct {
 		"X-ISO a change does not concern new keys", "X-ISO a change is retroactive for all keys but the first",
 		"X-ISO after a change keys are old that would be full by now",
 		"X-ISO after a change keys are old that would be full without it",
-		"X-ISO a change is not for keys that are old, and not forgotten",
-		"X-CALLS a change looks for keys that were forgotten",
 	}},
 	{"clocks are not set back", []string{
 		"X-BACK", "TH-CLOCKBACK",
@@ -92,7 +90,6 @@ var notDrawn = []struct {
 		"RL-NBIG a wait for more than the burst empties the bucket",
 		"W-NOSTARVE a request overtakes those who wait",
 		"RL-ENV a wait for more than the burst raises it for good",
-		"RL-ENV unfair: a wait for more than the burst raises it for good",
 		"W-EXACT who comes cuts what is kept for a wait for more than the burst",
 	}},
 	{"limits are not set while somebody waits", []string{"W-WAKE"}},
@@ -103,7 +100,6 @@ var notDrawn = []struct {
 	{"looks at a full limiter, a nanosecond apart, are not drawn", []string{
 		"RL-NBIG a look at a full bucket adds a unit",
 	}},
-	{"requests begin at once", []string{"RL-CAP so many per second: time stands still for a full bucket"}},
 	{"payloads are all different", []string{"X-RENAME"}},
 	{"what items leave to takes no time", []string{
 		"LB-EXACT the time that the function takes counts twice",

@@ -97,6 +97,13 @@ func (k *Keyed[L]) Of(key int, now time.Time) (own L, returned bool) {
 	return k.keys[len(k.keys)-1].own, k.forgotten[key]
 }
 
+// Each goes over the keys in the order in which they came; those for which do reports false are forgotten.
+func (k *Keyed[L]) Each(do func(key int, own L) (keep bool)) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.keys = slices.DeleteFunc(k.keys, func(h *held[L]) bool { return !do(h.key, h.own) })
+}
+
 // sweep forgets what is old.
 func (k *Keyed[L]) sweep(now time.Time) {
 	k.keys = slices.DeleteFunc(k.keys, func(h *held[L]) bool {

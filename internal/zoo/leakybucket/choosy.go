@@ -51,23 +51,22 @@ type leakyWhims struct {
 
 // due is when an item leaves that comes now, after all that wait.
 func (b *choosyLeaky) due(now time.Time) time.Time {
-	t := now
+	follows := b.began && b.next.After(now)
 	switch b.traits.FirstItem {
 	case lb.FirstOnGrid:
-		if b.began && b.next.After(now) {
-			return b.next
+		if !follows {
+			return b.made.Add((now.Sub(b.made)/b.cfg.Interval + 1) * b.cfg.Interval)
 		}
-		return b.made.Add((now.Sub(b.made)/b.cfg.Interval + 1) * b.cfg.Interval)
 	case lb.FirstWaits:
-		if b.began && b.next.After(now) && (len(b.queue) > 0 || b.whims.rests) {
-			return b.next
+		if !follows || len(b.queue) == 0 && !b.whims.rests {
+			return now.Add(b.cfg.Interval)
 		}
-		return now.Add(b.cfg.Interval)
+	default:
+		if !follows {
+			return now
+		}
 	}
-	if b.began && b.next.After(t) {
-		t = b.next
-	}
-	return t
+	return b.next
 }
 
 // after sets the first instant at which the next one may leave: an interval after one
@@ -77,49 +76,49 @@ func (b *choosyLeaky) after(t time.Time) {
 }
 
 func (b *choosyLeaky) put(v int) bool {
-	b.mu.Lock()
-	now := b.clock.Now()
-	if b.closed {
-		b.mu.Unlock()
-		return false
+	accepted, leaves := b.enter(v)
+	switch {
+	case leaves && b.whims.runs:
+		go b.leave(v)
+	case leaves:
+		b.leave(v)
 	}
-	s := now.Add(-time.Duration(b.traits.Slack) * b.cfg.Interval)
-	if b.traits.FirstItem == lb.FirstAtOnce && (!b.began || b.next.Before(s)) {
-		if b.began { // what was saved up: no more than the slack
-			b.next = s
-		} else {
-			b.next = now
-			if b.whims.saved {
-				b.next = s
-			}
-		}
+	return accepted
+}
+
+// enter decides whether v is accepted, and whether it leaves at once.
+func (b *choosyLeaky) enter(v int) (accepted, leaves bool) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.closed {
+		return false, false
+	}
+	now, atOnce := b.clock.Now(), b.traits.FirstItem == lb.FirstAtOnce
+	saved := now.Add(-time.Duration(b.traits.Slack) * b.cfg.Interval)
+	switch {
+	case !atOnce:
+	case !b.began && !b.whims.saved:
+		b.next = now
+	case !b.began || b.next.Before(saved): // no more than the slack
+		b.next = saved
 	}
 	at := b.due(now)
-	if b.traits.FirstItem == lb.FirstAtOnce && len(b.queue) == 0 && !at.After(now) {
-		if b.next, b.began = b.next.Add(b.cfg.Interval), true; b.traits.Slack == 0 {
+	switch {
+	case atOnce && len(b.queue) == 0 && !at.After(now):
+		if b.after(b.next); b.traits.Slack == 0 {
 			b.after(now)
 		}
-		b.mu.Unlock()
-		if b.whims.runs {
-			go b.leave(v)
-		} else {
-			b.leave(v)
-		}
-		return true
-	}
-	if len(b.queue) >= b.cfg.Backlog && !b.traits.Unbounded {
-		b.mu.Unlock()
-		return false
+		return true, true
+	case len(b.queue) >= b.cfg.Backlog && !b.traits.Unbounded:
+		return false, false
 	}
 	b.queue = append(b.queue, choosyItem{v: v, at: at})
-	if b.traits.FirstItem == lb.FirstAtOnce {
-		b.next, b.began = b.next.Add(b.cfg.Interval), true
-	} else {
-		b.after(at)
+	if atOnce {
+		at = b.next
 	}
+	b.after(at)
 	b.arm()
-	b.mu.Unlock()
-	return true
+	return true, false
 }
 
 // arm arms the timer for the head of the queue.
@@ -177,7 +176,7 @@ func (b *choosyLeaky) cancel(v int) bool {
 func (b *choosyLeaky) close() {
 	b.mu.Lock()
 	b.closed = true
-	if b.mutant == closesTimer {
+	if b.mutant == "a close that drops keeps the queue and stops the timer" {
 		if b.timer != nil {
 			b.timer.Stop() // or it has fired, and arms itself for the next one
 		}
@@ -187,12 +186,10 @@ func (b *choosyLeaky) close() {
 	if b.traits.CloseFlush == lb.CloseDrops && b.mutant != "with a slack close lets what waits leave" {
 		b.queue = nil
 	}
-	gone := make(chan struct{})
 	if b.gone == nil {
-		b.gone = gone
-	} else {
-		gone = b.gone
+		b.gone = make(chan struct{})
 	}
+	gone := b.gone
 	b.arm()
 	b.mu.Unlock()
 	if b.whims.blocks {
@@ -210,11 +207,8 @@ func (b *choosyLeaky) stop() {
 	b.arm()
 }
 
-// closesTimer is a mistake of a Close that drops what waits: it shows where Close comes as an item leaves.
-const closesTimer = "a close that drops keeps the queue and stops the timer"
-
-// closeMutant is a bucket whose Close drops what waits, with a mistake. It has no cancel, which would arm
-// the timer.
+// closeMutant is a bucket whose Close drops what waits, with a mistake that shows where it comes as an item leaves. It
+// has no cancel, which would arm the timer.
 func closeMutant(mutant string) lb.Spec {
 	tr := lb.Traits{FirstItem: lb.FirstAtOnce, CloseFlush: lb.CloseDrops}
 	return choosyLeakySpec(lb.Injected, tr, leakyWhims{closes: true, stops: true}, mutant)

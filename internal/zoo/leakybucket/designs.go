@@ -1,24 +1,29 @@
 package leakybucket
 
 import (
-	"fmt"
 	"sync"
-	"sync/atomic"
 	"time"
 
+	"github.com/jonboulle/clockwork"
+
 	lb "github.com/escapement-go/escapement/conformance/leakybuckettest"
+	"github.com/escapement-go/escapement/internal/zoo"
 )
 
 // sleepsOn is a mistake of which nothing is left once the interval is over.
 const sleepsOn = "a stop does not wake who sleeps"
 
 // sleeper is a goroutine that takes an item from a channel and sleeps after each.
-func sleeper(source lb.TimeSource, mutant string) lb.Spec {
+func sleeper(mutant string, source lb.TimeSource) lb.Spec {
 	return lb.Spec{
 		Name: "zoo sleeper",
 		Time: source,
 		New: func(env lb.Env, cfg lb.Config, leave func(int)) lb.Funcs {
 			in, done := make(chan int, cfg.Backlog), make(chan struct{})
+			wakes := done
+			if mutant == sleepsOn {
+				wakes = nil
+			}
 			go func() {
 				for {
 					select {
@@ -27,30 +32,18 @@ func sleeper(source lb.TimeSource, mutant string) lb.Spec {
 					case <-done:
 						return
 					}
-					if mutant == sleepsOn {
-						env.Clock.Sleep(cfg.Interval)
-						continue
-					}
-					select {
-					case <-env.Clock.After(cfg.Interval):
-					case <-done:
+					if !zoo.Sleep(env.Clock, cfg.Interval, wakes) {
 						return
 					}
 				}
 			}()
-			var once sync.Once
-			end := func() { once.Do(func() { close(done) }) }
+			end := sync.OnceFunc(func() { close(done) })
 			return lb.Funcs{Put: func(v int) bool {
 				select {
 				case <-done:
 					return false
 				default:
-				}
-				select {
-				case in <- v:
-					return true
-				default:
-					return false
+					return zoo.Offer(in, v)
 				}
 			}, Close: end, Stop: end}
 		},
@@ -65,45 +58,92 @@ func ticker(source lb.TimeSource) lb.Spec {
 		Time: source,
 		New: func(env lb.Env, cfg lb.Config, leave func(int)) lb.Funcs {
 			in := make(chan int, cfg.Backlog)
-			stop := eachInterval(env, cfg, func() {
-				select {
-				case v := <-in:
+			stop := zoo.OnTicks(env.Clock.NewTicker(cfg.Interval), func() {
+				if v, ok := zoo.Poll(in); ok {
 					leave(v)
-				default:
 				}
 			})
-			return lb.Funcs{Put: func(v int) bool {
-				select {
-				case in <- v:
-					return true
-				default:
-					return false
-				}
-			}, Stop: stop}
+			return lb.Funcs{Put: func(v int) bool { return zoo.Offer(in, v) }, Stop: stop}
 		},
 		Traits: lb.Traits{FirstItem: lb.FirstOnGrid},
 	}
 }
 
-// eachInterval does something with each tick of a ticker, until it is stopped.
-func eachInterval(env lb.Env, cfg lb.Config, do func()) (stop func()) {
-	ticker, done := env.Clock.NewTicker(cfg.Interval), make(chan struct{})
-	go func() {
-		for {
-			select {
-			case <-ticker.Chan():
-				do()
-			case <-done:
-				return
-			}
-		}
-	}()
-	return sync.OnceFunc(func() { ticker.Stop(); close(done) })
+// periods lets an item leave with each period: the first one begins with the first item, and they go on as long as
+// there are any.
+type periods struct {
+	clock clockwork.Clock
+	cfg   lb.Config
+	leave func(int)
+	lazy  bool // they go on until a period ends in which none came
+	// serial says that the first item leaves as it comes, and the function runs for one item at a time, under a lock
+	// of its own: one that takes its time holds up the timer's, which waits for that lock.
+	serial bool
+
+	mu, runs sync.Mutex
+	queue    []int
+	running  bool
+	stopped  bool
+	timer    clockwork.Timer
 }
 
-// periods starts a period with the first item, and goes on as long as there are
-// any: with lazy, until a period ends in which none came.
-func periods(source lb.TimeSource, lazy bool) lb.Spec {
+func (b *periods) put(v int) bool {
+	b.mu.Lock()
+	atOnce := b.serial && !b.running
+	if b.stopped || !atOnce && len(b.queue) >= b.cfg.Backlog {
+		b.mu.Unlock()
+		return false
+	}
+	b.queue = append(b.queue, v)
+	switch {
+	case atOnce:
+		b.next()
+		return true
+	case !b.running:
+		b.begin()
+	}
+	b.mu.Unlock()
+	return true
+}
+
+// begin begins a period.
+func (b *periods) begin() {
+	b.running = true
+	b.timer = b.clock.AfterFunc(b.cfg.Interval, func() {
+		b.mu.Lock()
+		b.next()
+	})
+}
+
+// next unlocks the queue and lets its first item leave.
+func (b *periods) next() {
+	b.running = false
+	if len(b.queue) == 0 {
+		b.mu.Unlock()
+		return
+	}
+	v := b.queue[0]
+	if b.queue = b.queue[1:]; b.lazy || len(b.queue) > 0 {
+		b.begin()
+	}
+	b.mu.Unlock()
+	if b.serial {
+		b.runs.Lock()
+		defer b.runs.Unlock()
+	}
+	b.leave(v)
+}
+
+func (b *periods) stop() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.stopped, b.queue = true, nil
+	if b.timer != nil {
+		b.timer.Stop()
+	}
+}
+
+func periodsSpec(source lb.TimeSource, lazy bool) lb.Spec {
 	name := "zoo periods"
 	if lazy {
 		name = "zoo lazy periods"
@@ -112,131 +152,22 @@ func periods(source lb.TimeSource, lazy bool) lb.Spec {
 		Name: name,
 		Time: source,
 		New: func(env lb.Env, cfg lb.Config, leave func(int)) lb.Funcs {
-			var mu sync.Mutex
-			var queue []int
-			running := false
-			var expire func()
-			expire = func() {
-				mu.Lock()
-				if len(queue) == 0 {
-					running = false
-					mu.Unlock()
-					return
-				}
-				v := queue[0]
-				queue = queue[1:]
-				if running = lazy || len(queue) > 0; running {
-					env.Clock.AfterFunc(cfg.Interval, expire)
-				}
-				mu.Unlock()
-				leave(v)
-			}
-			return lb.Funcs{Put: func(v int) bool {
-				mu.Lock()
-				defer mu.Unlock()
-				if len(queue) == cfg.Backlog {
-					return false
-				}
-				if queue = append(queue, v); !running {
-					running = true
-					env.Clock.AfterFunc(cfg.Interval, expire)
-				}
-				return true
-			}}
+			b := &periods{clock: env.Clock, cfg: cfg, leave: leave, lazy: lazy}
+			return lb.Funcs{Put: b.put}
 		},
 		Traits: lb.Traits{FirstItem: lb.FirstWaits},
 	}
 }
 
-// turns blocks its callers until their turn, with a slack and without a bound.
-func turns(source lb.TimeSource, slack int, mutant string) lb.Spec {
-	name := "zoo turns"
-	if slack > 0 {
-		name = "zoo turns with slack"
-	}
+func oneByOneSpec(source lb.TimeSource) lb.Spec {
 	return lb.Spec{
-		Name: name,
+		Name: "zoo one by one",
 		Time: source,
 		New: func(env lb.Env, cfg lb.Config, leave func(int)) lb.Funcs {
-			var mu sync.Mutex
-			var last time.Time
-			used := false
-			var waiting atomic.Int64
-			take := func() bool {
-				mu.Lock()
-				now := env.Clock.Now()
-				next := now
-				if used {
-					oldest := now.Add(-time.Duration(slack) * cfg.Interval)
-					if mutant == "the slack is ten times as large" {
-						oldest = now.Add(-10 * time.Duration(slack) * cfg.Interval)
-					}
-					next = last.Add(cfg.Interval)
-					twice := mutant == "an interval of the slack counts twice"
-					if oldest.After(next) || oldest.After(last) && twice {
-						next = oldest
-					}
-				}
-				used, last = true, next
-				mu.Unlock()
-				if d := next.Sub(now); d > 0 {
-					env.Clock.Sleep(d)
-				}
-				return true
-			}
-			if mutant == "" {
-				return lb.Funcs{Take: take}
-			}
-			return lb.Funcs{Put: func(v int) bool {
-				if waiting.Add(1) > 4 && mutant == "no more than three wait" {
-					waiting.Add(-1)
-					return false
-				}
-				go func() { take(); waiting.Add(-1); leave(v) }()
-				return true
-			}}
+			b := &periods{clock: env.Clock, cfg: cfg, leave: leave, lazy: true, serial: true}
+			return lb.Funcs{Put: b.put, Stop: b.stop}
 		},
-		Traits: lb.Traits{FirstItem: lb.FirstAtOnce, Slack: slack, Unbounded: true, ClockBack: lb.BackStands},
-	}
-}
-
-// boundedTurns gives each caller the next turn, which is never further ahead than those who wait explain: a
-// clock that was set back holds nobody up.
-func boundedTurns(slack int) lb.Spec {
-	return lb.Spec{
-		Name: fmt.Sprintf("zoo turns that a clock holds up no longer than an interval, slack %d", slack),
-		Time: lb.Injected,
-		New: func(env lb.Env, cfg lb.Config, _ func(int)) lb.Funcs {
-			var mu sync.Mutex
-			next, waiting := env.Clock.Now(), 0
-			delay := func() time.Duration {
-				mu.Lock()
-				defer mu.Unlock()
-				now := env.Clock.Now()
-				if latest := now.Add(time.Duration(waiting+1) * cfg.Interval); next.After(latest) {
-					next = latest
-				}
-				if saved := now.Add(-time.Duration(slack) * cfg.Interval); next.Before(saved) {
-					next = saved
-				}
-				d := next.Sub(now)
-				next = next.Add(cfg.Interval)
-				if d > 0 {
-					waiting++
-				}
-				return d
-			}
-			return lb.Funcs{Take: func() bool {
-				if d := delay(); d > 0 {
-					env.Clock.Sleep(d)
-					mu.Lock()
-					waiting--
-					mu.Unlock()
-				}
-				return true
-			}}
-		},
-		Traits: lb.Traits{FirstItem: lb.FirstAtOnce, Slack: slack, Unbounded: true, ClockBack: lb.BackBounded},
+		Traits: lb.Traits{FirstItem: lb.FirstAtOnce},
 	}
 }
 
@@ -251,11 +182,8 @@ func ticks(source lb.TimeSource) lb.Spec {
 				panic("intervals are whole milliseconds")
 			}
 			turn, done := make(chan struct{}), make(chan struct{})
-			stop := eachInterval(env, cfg, func() {
-				select {
-				case turn <- struct{}{}:
-				default: // nobody waits
-				}
+			stop := zoo.OnTicks(env.Clock.NewTicker(cfg.Interval), func() {
+				zoo.Offer(turn, struct{}{}) // unless nobody waits
 			})
 			return lb.Funcs{Take: func() bool {
 				select {
@@ -282,15 +210,13 @@ func underLock(source lb.TimeSource) lb.Spec {
 func Blind(source lb.TimeSource) lb.Spec {
 	return lb.Spec{
 		Name: "zoo clock that stands", Time: source,
-		New: func(env lb.Env, cfg lb.Config, leave func(int)) lb.Funcs {
+		New: func(_ lb.Env, cfg lb.Config, leave func(int)) lb.Funcs {
 			items := 0
 			return lb.Funcs{Put: func(v int) bool {
-				since := env.Start.Sub(env.Start) // it stands
-				if items++; items > 1 && since < cfg.Interval {
-					return items <= cfg.Backlog+1
+				if items++; items == 1 {
+					leave(v)
 				}
-				leave(v)
-				return true
+				return items <= cfg.Backlog+1
 			}}
 		},
 		Traits: lb.Traits{FirstItem: lb.FirstAtOnce},

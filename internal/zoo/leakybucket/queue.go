@@ -30,34 +30,27 @@ type queue struct {
 	closed  bool
 	offers  int
 	ghosts  int
-	waited  bool // what leaves had waited
 	stale   bool // the head was cancelled, of a mutant
 }
 
 func newQueue(clock clockwork.Clock, cfg lb.Config, leave func(int), mutant string) *queue {
-	if mutant == "no interval is longer than an hour" {
+	switch mutant {
+	case "no interval is longer than an hour":
 		cfg.Interval = min(cfg.Interval, time.Hour)
+	case "the constructor divides by the backlog less one":
+		_ = cfg.Interval / time.Duration(cfg.Backlog-1)
+	case "goroutine left behind":
+		zoo.LeaveForGood()
+	case zoo.LosesTime:
+		clock = zoo.LosingTime(clock)
 	}
 	b := &queue{clock: clock, cfg: cfg, leave: leave, mutant: mutant}
 	b.timer = clock.AfterFunc(time.Hour, b.expire)
 	b.timer.Stop()
-	if mutant == "the constructor divides by the backlog less one" {
-		_ = cfg.Interval / time.Duration(cfg.Backlog-1)
-	}
-	if mutant == "goroutine left behind" {
-		zoo.LeaveForGood()
-	}
 	return b
 }
 
-// needsPlace is a mistake of which nothing is seen while one may wait: it then leaves at that instant.
-const needsPlace = "what comes at the end of the interval needs a place to wait"
-
-// countsNanos is a mistake in the year 2262, and where the end of the interval comes after it.
-const countsNanos = "the end of an interval is a number of nanoseconds"
-
-// keepsQueue is a mistake that shows where Stop comes as an item leaves, and one more waits behind it.
-const keepsQueue = "a stop as an item leaves lets those behind it leave"
+const keepsLock = "keeps a lock where nothing is cancelled"
 
 func (b *queue) is(mutant string) bool { return b.mutant == mutant }
 
@@ -78,21 +71,24 @@ func (b *queue) put(v int) bool {
 	}
 	now := b.clock.Now()
 	gap := now.Sub(b.last)
-	if b.used && gap < 0 && b.is("a clock that was set back makes a new bucket of it") {
-		gap = b.cfg.Interval
+	over := !b.used || gap >= b.cfg.Interval
+	switch b.mutant {
+	case "a clock that was set back makes a new bucket of it":
+		over = over || gap < 0
+	case "no gap is shorter than a nanosecond":
+		over = over || b.cfg.Interval == 1
+	case "the grid lets an item through early":
+		over = over || now.Truncate(b.cfg.Interval).After(b.last.Truncate(b.cfg.Interval))
+	case "an arrival as the last one leaves is free":
+		over = over || gap == 0
+	case "the end of an interval is a number of nanoseconds":
+		over = over || b.last.UnixNano()+int64(b.cfg.Interval) <= now.UnixNano()
+	case "what comes at the end of the interval needs a place to wait":
+		over = over && !(b.used && gap == b.cfg.Interval)
 	}
-	if b.is("no gap is shorter than a nanosecond") {
-		gap = max(gap, 1)
-	}
-	over := !b.used || gap >= b.cfg.Interval && !(gap == b.cfg.Interval && b.is(needsPlace)) ||
-		b.is("the grid lets an item through early") &&
-			now.Truncate(b.cfg.Interval).After(b.last.Truncate(b.cfg.Interval)) ||
-		b.is("an arrival as the last one leaves is free") && gap == 0 ||
-		b.is(countsNanos) && b.used && b.last.UnixNano()+int64(b.cfg.Interval) <= now.UnixNano()
 	free := (len(b.items) == 0 || b.is("overtakes what is due at this instant")) && !b.running && over
 	if free && b.is("the first item waits") {
 		b.last, b.used, free = now, true, false
-		gap = 0
 	}
 	limit := b.cfg.Backlog
 	switch b.mutant {
@@ -121,15 +117,16 @@ func (b *queue) put(v int) bool {
 		return n < limit
 	}
 	switch {
-	case free && b.used && b.credits(gap):
+	case free && b.used && (gap >= 2*b.cfg.Interval && b.is("an idle bucket saves up credit") ||
+		gap >= 10*b.cfg.Interval && b.is("long idle time saves up credit")):
 		b.last = now.Add(-b.cfg.Interval)
-		b.run(v)
+		b.run(v, false)
 	case free && b.is("close drops what is about to leave"):
 		b.last, b.used = now, true
 		go b.runUnlessClosed(v)
 	case free:
 		b.last, b.used = now, true
-		b.run(v)
+		b.run(v, false)
 		if b.is("what comes while the first leaves is never due") {
 			return true
 		}
@@ -151,12 +148,6 @@ func (b *queue) put(v int) bool {
 	return true
 }
 
-// credits reports whether idle time is meant to be saved up.
-func (b *queue) credits(gap time.Duration) bool {
-	return b.is("an idle bucket saves up credit") && gap >= 2*b.cfg.Interval ||
-		b.is("long idle time saves up credit") && gap >= 10*b.cfg.Interval
-}
-
 // arm arms the timer for the head of the queue.
 func (b *queue) arm() {
 	b.timer.Stop()
@@ -167,8 +158,6 @@ func (b *queue) arm() {
 	switch {
 	case b.is("rounds the interval to milliseconds"):
 		in = in.Round(time.Millisecond)
-	case b.is("a nanosecond late"):
-		in++
 	case b.is("a nanosecond early") && in > 1:
 		in--
 	}
@@ -190,7 +179,8 @@ func (b *queue) expire() {
 		return
 	}
 	since := b.clock.Now().Sub(b.last)
-	lets := b.early() || b.is("a timer that was armed again fires twice") ||
+	lets := b.is("a nanosecond early") || b.is("rounds the interval to milliseconds") ||
+		b.is("a timer that was armed again fires twice") ||
 		b.is("a timer may be a nanosecond early") && since == b.cfg.Interval-1 ||
 		b.stale && b.is("a timer whose item was cancelled lets another leave")
 	if since < b.cfg.Interval && !lets {
@@ -204,16 +194,12 @@ func (b *queue) expire() {
 	if b.last = b.last.Add(b.cfg.Interval); !b.is("what a slow function holds up leaves in a bunch") {
 		b.last = b.clock.Now()
 	}
-	b.waited = true
-	defer func() { b.waited = false }()
 	if b.closed && b.is("drains at half the pace") {
 		b.last = b.last.Add(b.cfg.Interval)
 	}
-	if b.is("drops every fourth item") && v%4 == 0 {
-		b.arm()
-		return
+	if !b.is("drops every fourth item") || v%4 != 0 {
+		b.run(v, true)
 	}
-	b.run(v)
 	if b.is("an item stays in the queue") && v == 2 && len(b.items) == 0 {
 		b.items = append(b.items, v)
 		b.mutant = ""
@@ -224,14 +210,9 @@ func (b *queue) expire() {
 	b.arm()
 }
 
-// early reports whether the timer is meant to be early.
-func (b *queue) early() bool {
-	return b.is("a nanosecond early") || b.is("rounds the interval to milliseconds")
-}
-
-// run lets v leave, without the lock.
-func (b *queue) run(v int) {
-	if b.is("the function runs under the lock") || b.is("the function of what waited runs under the lock") && b.waited {
+// run lets v leave, which may have waited, without the lock.
+func (b *queue) run(v int, waited bool) {
+	if b.is("the function runs under the lock") || waited && b.is("the function of what waited runs under the lock") {
 		b.leave(v)
 		return
 	}
@@ -257,7 +238,7 @@ func (b *queue) runUnlessClosed(v int) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if !b.closed {
-		b.run(v)
+		b.run(v, false)
 		b.arm()
 	}
 }
@@ -267,7 +248,7 @@ func (b *queue) cancel(v int) bool {
 	defer b.mu.Unlock()
 	i := slices.Index(b.items, v)
 	if i < 0 {
-		if b.is("keeps a lock where nothing is cancelled") {
+		if b.is(keepsLock) {
 			b.kept.Lock()
 		}
 		return false
@@ -314,26 +295,25 @@ func (b *queue) close() {
 func (b *queue) stop() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if b.closed && b.is("stop after close lets what waits leave") {
-		return
-	}
-	if b.is("stop leaves a goroutine if something waits") && len(b.items) > 0 {
-		zoo.LeaveForGood()
-	}
+	closed := b.closed
 	b.closed = true
-	if b.is(keepsQueue) {
+	switch {
+	case closed && b.is("stop after close lets what waits leave"), b.is("stop lets what waits leave"),
+		b.running && b.is("a stop while an item leaves lets what waits leave"):
+		return
+	case b.is("a stop as an item leaves lets those behind it leave"):
 		b.timer.Stop() // or it has fired, and is armed again for the next one
 		return
-	}
-	if b.is("stop lets what waits leave") || b.is("a stop while an item leaves lets what waits leave") && b.running {
-		return
+	case len(b.items) > 0 && b.is("stop leaves a goroutine if something waits"):
+		zoo.LeaveForGood()
 	}
 	b.items = nil
-	if !b.is("stop does not stop the timer") {
-		b.timer.Stop()
-	}
-	if b.is("stop leaves the timer armed") {
+	switch b.mutant {
+	case "stop does not stop the timer":
+	case "stop leaves the timer armed":
 		b.timer.Reset(time.Hour)
+	default:
+		b.timer.Stop()
 	}
 }
 

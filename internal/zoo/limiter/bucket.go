@@ -1,10 +1,8 @@
 package limiter
 
 import (
-	"fmt"
 	"math"
 	"runtime"
-	"strings"
 	"sync"
 	"time"
 
@@ -28,7 +26,7 @@ type bucket struct {
 }
 
 func newBucket(cfg lt.Config, mutant string) *bucket {
-	if mutant == leavesGoroutine {
+	if mutant == "goroutine left behind" {
 		zoo.LeaveForGood()
 	}
 	return &bucket{rate: cfg.Rate.PerSecond(), burst: cfg.Burst, mutant: mutant}
@@ -38,12 +36,9 @@ func (l *bucket) is(mutant string) bool { return l.mutant == mutant }
 
 // fill returns the tokens at t.
 func (l *bucket) fill(t time.Time) float64 {
-	elapsed := t.Sub(l.last)
-	if elapsed < 0 {
-		elapsed = 0
-		if l.is("an old instant brings a nanosecond") {
-			elapsed = 1
-		}
+	elapsed := max(0, t.Sub(l.last))
+	if t.Before(l.last) && l.is("an old instant brings a nanosecond") {
+		elapsed = 1
 	}
 	more := elapsed.Seconds() * l.rate
 	switch l.mutant {
@@ -67,19 +62,17 @@ func (l *bucket) fill(t time.Time) float64 {
 			more = float64(elapsed) / float64(us*time.Microsecond)
 		}
 	case "interval is cut to a nanosecond":
-		more = float64(elapsed / max(1, time.Duration(1e9/l.rate)))
-		if l.rate < 1e8 {
-			more = elapsed.Seconds() * l.rate
+		if l.rate >= 1e8 {
+			more = float64(elapsed / max(1, time.Duration(1e9/l.rate)))
 		}
 	}
 	limit := float64(l.burst)
-	if l.is("bucket one too large") {
+	switch l.mutant {
+	case "bucket one too large":
 		limit++
-	}
-	if l.is("bucket without a bound") {
+	case "bucket without a bound":
 		limit = math.Inf(1)
-	}
-	if l.is(idleAddsUp) {
+	case idleAddsUp:
 		limit += float64(l.idle / 8)
 	}
 	return min(limit, l.tokens+more)
@@ -106,11 +99,8 @@ func (l *bucket) allow(t time.Time, n int) (ok bool) {
 		return ok
 	}
 	tokens := l.fill(t)
-	if l.is("moves on when it denies") {
-		// The fraction is kept in tokens only by those who store it.
-		if t.After(l.last) && tokens < float64(n) {
-			l.last = t
-		}
+	if l.is("moves on when it denies") && t.After(l.last) && tokens < float64(n) {
+		l.last = t // and what has come is not stored
 	}
 	need := float64(n) - 1e-10
 	switch l.mutant {
@@ -126,12 +116,12 @@ func (l *bucket) allow(t time.Time, n int) (ok bool) {
 	if n > l.burst {
 		need = float64(l.burst)
 	}
-	if l.is("checks without the lock") {
+	switch {
+	case l.is("checks without the lock"):
 		l.mu.Unlock()
 		runtime.Gosched()
 		l.mu.Lock()
-	}
-	if l.is("panics when it is empty") && tokens <= 0 {
+	case l.is("panics when it is empty") && tokens <= 0:
 		panic("integer divide by zero")
 	}
 	if tokens < need {
@@ -143,11 +133,10 @@ func (l *bucket) allow(t time.Time, n int) (ok bool) {
 	if t.Sub(l.last).Seconds()*l.rate > float64(l.burst)+1 {
 		l.idle++
 	}
-	still := l.is("time stands still for a full bucket") && l.tokens >= float64(l.burst)
 	if l.tokens = tokens - float64(n); l.is(roomForOne) {
 		l.tokens = max(0, l.tokens)
 	}
-	if t.After(l.last) && !still || l.is("an old instant rewinds") {
+	if t.After(l.last) || l.is("an old instant rewinds") {
 		l.last = t
 	}
 	if l.is("forgets the rest on a grant") {
@@ -170,7 +159,7 @@ func (l *bucket) begin(t time.Time) {
 // unusual decides requests at an infinite rate, for no tokens, for fewer, and for more than the burst.
 func (l *bucket) unusual(n int) (ok, decided bool) {
 	switch {
-	case n > 0 && l.rate >= math.MaxFloat64 && !l.is(infKeepsBurst):
+	case n > 0 && l.rate >= math.MaxFloat64 && !l.is("an infinite rate grants no more than the burst"):
 		return true, true
 	case n > l.burst && l.is("a large request resets the bucket"):
 		l.tokens = 0
@@ -192,50 +181,27 @@ func (l *bucket) tokensAt(t time.Time) float64 {
 	return l.fill(t)
 }
 
-// losesTime is a plain bucket that loses time.
-func losesTime() lt.Spec {
-	spec := bucketSpec(zoo.LosesTime, lt.Injected)
-	spec.New = func(env lt.Env, cfg lt.Config) lt.Funcs {
-		l, clock := newBucket(cfg, ""), zoo.LosingTime(env.Clock)
-		return lt.Funcs{AllowN: func(n int) bool { return l.allow(clock.Now(), n) }}
-	}
-	return spec
-}
-
 // unrounded is a correct bucket: what is missing of a token is less than a nanosecond brings.
 const unrounded = "sums of fractions count as they are"
 
-// onlySpec is a limiter that is made in one configuration.
-func onlySpec(spec lt.Spec, perSecond, burst int) lt.Spec {
-	made, only := spec.New, lt.Config{Rate: lt.Rate{Events: perSecond, Per: time.Second}, Burst: burst}
-	name := strings.TrimPrefix(spec.Name, "zoo: ")
-	spec.Name = fmt.Sprintf("zoo: %d per second, a burst of %d: %s", perSecond, burst, name)
-	spec.Only = []lt.Config{only}
-	spec.New = func(env lt.Env, cfg lt.Config) lt.Funcs {
-		if cfg != only {
-			panic("New was called with a configuration that Only does not list")
-		}
-		return made(env, cfg)
-	}
+// bucketSpec describes it.
+func bucketSpec(mutant string, source lt.TimeSource) lt.Spec {
+	spec := bucketOf("zoo: "+mutant, source, func(env lt.Env, cfg lt.Config) lt.Funcs {
+		l := newBucket(cfg, mutant)
+		return onClock(env.Clock, lt.Funcs{AllowAt: l.allow, TokensAt: l.tokensAt})
+	})
+	spec.Traits.Zero = lt.ZeroGranted
 	return spec
 }
 
-// bucketSpec describes it.
-func bucketSpec(mutant string, source lt.TimeSource) lt.Spec {
-	tr := lt.XTimeRate()
-	tr.Zero = lt.ZeroGranted
-	return lt.Spec{
-		Name: "zoo: " + mutant,
-		Time: source,
-		New: func(env lt.Env, cfg lt.Config) lt.Funcs {
-			l := newBucket(cfg, mutant)
-			return lt.Funcs{
-				AllowN:   func(n int) bool { return l.allow(env.Clock.Now(), n) },
-				AllowAt:  l.allow,
-				Tokens:   func() float64 { return l.tokensAt(env.Clock.Now()) },
-				TokensAt: l.tokensAt,
-			}
-		},
-		Traits: tr,
-	}
+// bucketOf describes a bucket that is made in some way.
+func bucketOf(name string, source lt.TimeSource, make func(env lt.Env, cfg lt.Config) lt.Funcs) lt.Spec {
+	return lt.Spec{Name: name, Time: source, New: make, Traits: lt.XTimeRate()}
+}
+
+// losesTime is a plain bucket that loses time.
+func losesTime() lt.Spec {
+	return bucketOf("zoo: "+zoo.LosesTime, lt.Injected, func(env lt.Env, cfg lt.Config) lt.Funcs {
+		return onClock(zoo.LosingTime(env.Clock), lt.Funcs{AllowAt: newBucket(cfg, "").allow})
+	})
 }

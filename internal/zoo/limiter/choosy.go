@@ -2,6 +2,7 @@ package limiter
 
 import (
 	"fmt"
+	"math"
 	"math/big"
 	"math/rand/v2"
 	"slices"
@@ -47,20 +48,16 @@ type choosyEvent struct {
 	burst int
 }
 
-// Mistakes with requests for more than the burst: where they are granted, and where they have to wait.
-const (
-	neverPrepaid = "more than the burst is never granted, though the next request is to pay"
-	owesMore     = "more than the burst is granted by a bucket that owes"
-	givesMore    = "more than the burst is granted, and nobody pays"
-
-	dividesByRate = "more than the burst is granted, and when it is paid for is divided by the rate"
-	grantsMore    = "after a change more than the burst is granted at once, though it has to wait"
-)
-
-var prepaidMutants = []struct{ name, rule string }{
-	{neverPrepaid, "RL-WORK"}, {owesMore, "RL-ENV"}, {givesMore, "RL-ENV"},
-	{dividesByRate, "X-CALLS"},
+// prepaidMutants are mistakes with requests for more than the burst, where they are granted.
+var prepaidMutants = []mistake{
+	{name: "more than the burst is never granted, though the next request is to pay", rule: "RL-WORK"},
+	{name: "more than the burst is granted by a bucket that owes", rule: "RL-ENV"},
+	{name: "more than the burst is granted, and nobody pays", rule: "RL-ENV"},
+	{name: "more than the burst is granted, and when it is paid for is divided by the rate", rule: "X-CALLS"},
 }
+
+// grantsMore is one where they have to wait.
+const grantsMore = "after a change more than the burst is granted at once, though it has to wait"
 
 // grantsMoreSpec is a bucket that lets who asks for more than the burst reserve it, with that mistake.
 func grantsMoreSpec() lt.Spec {
@@ -104,11 +101,14 @@ func newChoosyBucket(tr lt.Traits, cfg lt.Config) *choosyBucket {
 		cfg.Rate == lt.Inf && tr.Inf != lt.InfGrants {
 		panic("choosyBucket: it cannot be made so")
 	}
-	l := &choosyBucket{traits: tr, rate: cfg.Rate, burst: cfg.Burst, level: tokensOf(initial(tr, cfg.Burst))}
-	if cfg.Rate.Events == 0 && tr.ZeroRate == lt.ZeroRateRejects {
-		l.level = tokensOf(0)
+	initial := cfg.Burst
+	switch {
+	case tr.Initial == lt.InitialEmpty, cfg.Rate.Events == 0 && tr.ZeroRate == lt.ZeroRateRejects:
+		initial = 0
+	case tr.Initial == lt.InitialOne:
+		initial = min(1, cfg.Burst)
 	}
-	return l
+	return &choosyBucket{traits: tr, rate: cfg.Rate, burst: cfg.Burst, level: tokensOf(initial)}
 }
 
 func tokensOf(n int) *big.Rat { return new(big.Rat).SetInt64(int64(n)) }
@@ -117,6 +117,16 @@ func tokensOf(n int) *big.Rat { return new(big.Rat).SetInt64(int64(n)) }
 func (l *choosyBucket) flow(d time.Duration) *big.Rat {
 	out := new(big.Rat).SetInt64(int64(d))
 	return out.Mul(out, big.NewRat(int64(l.rate.Events), int64(l.rate.Per)))
+}
+
+// time is how long it takes until n tokens have come, in whole nanoseconds.
+func (l *choosyBucket) time(n *big.Rat) time.Duration {
+	ns := new(big.Rat).Quo(n, big.NewRat(int64(l.rate.Events), int64(l.rate.Per)))
+	up := new(big.Int).Add(ns.Num(), new(big.Int).Sub(ns.Denom(), big.NewInt(1)))
+	if up.Quo(up, ns.Denom()); !up.IsInt64() {
+		return math.MaxInt64
+	}
+	return time.Duration(up.Int64())
 }
 
 // pass comes to t, and says whether t may ask for anything.
@@ -153,11 +163,13 @@ func (l *choosyBucket) allow(t time.Time, n int) bool {
 	case n == 0 || l.rate == lt.Inf:
 		return true
 	case (l.traits.Oversize == lt.OversizePrepaid || l.is(grantsMore) && l.changes > 0) && n > l.burst:
-		if l.is(neverPrepaid) || l.level.Cmp(tokensOf(l.burst)) < 0 && !l.is(owesMore) {
+		switch full := l.level.Cmp(tokensOf(l.burst)) >= 0; {
+		case l.is("more than the burst is never granted, though the next request is to pay"):
 			return false
-		}
-		if l.is(givesMore) {
-			return true
+		case l.is("more than the burst is granted, and nobody pays"):
+			return full
+		case !full && !l.is("more than the burst is granted by a bucket that owes"):
+			return false
 		}
 	case n > l.burst || l.level.Cmp(tokensOf(n)) < 0:
 		return false
@@ -172,34 +184,35 @@ func (l *choosyBucket) take(t time.Time, n int) *choosyClaim {
 	c := &choosyClaim{n: n, act: t, changes: l.changes}
 	switch {
 	case l.level.Sign() >= 0:
-	case l.rate.Events == 0 && !l.is(dividesByRate): // it is never there
-		c.act = t.Add(1<<63 - 1)
+	case l.rate.Events == 0 && // it is never there
+		!l.is("more than the burst is granted, and when it is paid for is divided by the rate"):
+		c.act = t.Add(math.MaxInt64)
 	default:
-		owed := new(big.Rat).Quo(new(big.Rat).Neg(l.level), big.NewRat(int64(l.rate.Events), int64(l.rate.Per)))
-		up := new(big.Int).Add(owed.Num(), new(big.Int).Sub(owed.Denom(), big.NewInt(1)))
-		if up.Quo(up, owed.Denom()); up.IsInt64() {
-			c.act = t.Add(time.Duration(up.Int64()))
-		} else {
-			c.act = t.Add(1<<63 - 1)
-		}
+		c.act = t.Add(l.time(new(big.Rat).Neg(l.level)))
 	}
 	l.held = append(l.held, c)
 	l.did(tokensOf(-n), c)
 	return c
 }
 
-func (l *choosyBucket) reserve(t time.Time, n int) *choosyClaim {
+func (l *choosyBucket) reserve(t time.Time, n int) lt.Reservation {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	t, may := l.pass(t)
+	c := &choosyClaim{act: t, gone: true}
 	switch {
-	case !may || n < 0 || n > 0 && l.rate != lt.Inf &&
-		(l.rate.Events == 0 || n > l.burst && l.traits.Oversize == lt.OversizeRejected):
-		return nil
-	case n == 0 || l.rate == lt.Inf:
-		return &choosyClaim{act: t, gone: true}
+	case !may || n < 0:
+		return refused
+	case n > 0 && l.rate != lt.Inf:
+		if l.rate.Events == 0 || n > l.burst && l.traits.Oversize == lt.OversizeRejected {
+			return refused
+		}
+		c = l.take(t, n)
 	}
-	return l.take(t, n)
+	return lt.Reservation{
+		DelayFrom: func(t time.Time) time.Duration { return l.delay(c, t) },
+		CancelAt:  func(t time.Time) { l.cancel(c, t) },
+	}
 }
 
 func (l *choosyBucket) delay(c *choosyClaim, t time.Time) time.Duration {
@@ -279,17 +292,13 @@ func (l *choosyBucket) tokens(t time.Time) float64 {
 }
 
 // prepaidSpec is a bucket that grants a request for more than the burst when it is full.
-func prepaidSpec(mutant string) lt.Spec {
+func prepaidSpec(mutant string, source lt.TimeSource) lt.Spec {
 	tr := lt.Traits{Initial: lt.InitialFull, Oversize: lt.OversizePrepaid, BackTime: lt.BackClamp,
 		ZeroRate: lt.ZeroRateBurst, Inf: lt.InfGrants}
-	return lt.Spec{
-		Name: "zoo: more than the burst is paid for later: " + mutant, Time: lt.Explicit, Traits: tr,
-		New: func(_ lt.Env, cfg lt.Config) lt.Funcs {
-			l := newChoosyBucket(tr, cfg)
-			l.mutant = mutant
-			return lt.Funcs{AllowAt: l.allow, TokensAt: l.tokens}
-		},
-	}
+	name := "zoo: more than the burst is paid for later: " + mutant
+	return over(choosySpec(source, tr, mutant), name, func(_ lt.Env, f lt.Funcs) lt.Funcs {
+		return lt.Funcs{AllowN: f.AllowN, AllowAt: f.AllowAt, Tokens: f.Tokens, TokensAt: f.TokensAt}
+	})
 }
 
 func choosySpec(source lt.TimeSource, tr lt.Traits, mutant string) lt.Spec {
@@ -298,24 +307,10 @@ func choosySpec(source lt.TimeSource, tr lt.Traits, mutant string) lt.Spec {
 		New: func(env lt.Env, cfg lt.Config) lt.Funcs {
 			l := newChoosyBucket(tr, cfg)
 			l.mutant = mutant
-			reserve := func(t time.Time, n int) lt.Reservation {
-				c := l.reserve(t, n)
-				if c == nil {
-					return lt.Reservation{OK: func() bool { return false }}
-				}
-				delay := func(t time.Time) time.Duration { return l.delay(c, t) }
-				return lt.Reservation{
-					Delay: func() time.Duration { return delay(env.Clock.Now()) }, DelayFrom: delay,
-					Cancel: func() { l.cancel(c, env.Clock.Now()) }, CancelAt: func(t time.Time) { l.cancel(c, t) },
-				}
-			}
-			return lt.Funcs{
-				AllowN: func(n int) bool { return l.allow(env.Clock.Now(), n) }, AllowAt: l.allow,
-				Reserve: func(n int) lt.Reservation { return reserve(env.Clock.Now(), n) }, ReserveAt: reserve,
-				SetLimit: func(r lt.Rate) { l.setLimit(env.Clock.Now(), r) }, SetLimitAt: l.setLimit,
-				SetBurst: func(n int) { l.setBurst(env.Clock.Now(), n) }, SetBurstAt: l.setBurst,
-				Tokens: func() float64 { return l.tokens(env.Clock.Now()) }, TokensAt: l.tokens,
-			}
+			return onClock(env.Clock, lt.Funcs{
+				AllowAt: l.allow, TokensAt: l.tokens, SetLimitAt: l.setLimit, SetBurstAt: l.setBurst,
+				ReserveAt: l.reserve,
+			})
 		},
 	}
 }
@@ -337,15 +332,4 @@ func chosenBuckets(n int) []lt.Spec {
 		out = append(out, spec)
 	}
 	return out
-}
-
-// initial is what a new limiter has.
-func initial(tr lt.Traits, burst int) int {
-	switch tr.Initial {
-	case lt.InitialEmpty:
-		return 0
-	case lt.InitialOne:
-		return min(1, burst)
-	}
-	return burst
 }

@@ -67,37 +67,34 @@ func (l *choosyWaits) eat(n int) {
 	}
 }
 
-// comes is when the level will be n, if nobody takes anything; not ever, if never.
-func (l *choosyWaits) comes(n *big.Rat) (at time.Time, ever bool) {
-	now := l.b.newest
+// comes is how long it takes until the level is n, if nobody takes anything; not ever, if never.
+func (l *choosyWaits) comes(n *big.Rat) (in time.Duration, ever bool) {
 	owed := new(big.Rat).Sub(n, l.b.level)
 	switch {
 	case l.b.rate == lt.Inf || owed.Sign() <= 0:
-		return now, true
+		return 0, true
 	case l.b.rate.Events == 0:
-		return now, false
+		return 0, false
 	}
-	owed.Quo(owed, big.NewRat(int64(l.b.rate.Events), int64(l.b.rate.Per)))
-	up := new(big.Int).Add(owed.Num(), new(big.Int).Sub(owed.Denom(), big.NewInt(1)))
-	if up.Quo(up, owed.Denom()); !up.IsInt64() || up.Int64() > 1<<61 {
-		return now, false
-	}
-	return now.Add(time.Duration(up.Int64())), true
+	in = l.b.time(owed)
+	return in, in <= 1<<61
 }
+
+// fair says that nobody overtakes who waits.
+func (l *choosyWaits) fair() bool { return l.traits.Fair == lt.FairFIFO }
+
+// debts says that who waits takes at once, and keeps its instant.
+func (l *choosyWaits) debts() bool { return l.fair() && l.traits.OnChange == lt.OnChangeKeeps }
+
+// looks says that who waits looks for itself, at an instant that it keeps.
+func (l *choosyWaits) looks() bool { return !l.fair() && l.traits.OnChange == lt.OnChangeKeeps }
 
 // pass comes to the present; the first in the list may need more room than the burst.
 func (l *choosyWaits) pass() {
-	now := l.clock.Now()
-	burst := l.b.burst
-	switch {
-	case l.debts():
-	case l.traits.Fair == lt.FairFIFO && len(l.queue) > 0:
-		l.b.burst = max(burst, l.pays(l.queue[0].n))
-	default:
-		for _, w := range l.queue {
-			if !l.b.is(neverCollects) {
-				l.b.burst = max(l.b.burst, l.pays(w.n))
-			}
+	now, burst := l.clock.Now(), l.b.burst
+	for i, w := range l.queue {
+		if !l.debts() && (i == 0 || !l.fair()) && !l.b.is(neverCollects) {
+			l.b.burst = max(l.b.burst, l.pays(w.n))
 		}
 	}
 	l.b.past = nil
@@ -110,8 +107,14 @@ func (l *choosyWaits) pass() {
 	}
 }
 
-func (l *choosyWaits) debts() bool {
-	return l.traits.Fair == lt.FairFIFO && l.traits.OnChange == lt.OnChangeKeeps
+// next is whom to serve now, nil if nobody.
+func (l *choosyWaits) next() (next *choosyWaiter) {
+	for i, w := range l.queue {
+		if (i == 0 || !l.fair()) && (next == nil || l.whims.newest) && l.has(w.n) {
+			next = w
+		}
+	}
+	return next
 }
 
 // serve gives to those who wait in the list what is there.
@@ -119,28 +122,12 @@ func (l *choosyWaits) serve() {
 	if l.debts() {
 		return
 	}
-	for len(l.queue) > 0 {
-		i := -1
-		switch {
-		case l.traits.Fair == lt.FairFIFO:
-			if l.has(l.queue[0].n) {
-				i = 0
-			}
-		case l.traits.OnChange == lt.OnChangeKeeps: // each looks for itself
-		default:
-			i = slices.IndexFunc(l.queue, func(w *choosyWaiter) bool { return l.has(w.n) })
-			if l.whims.newest {
-				for k, w := range l.queue {
-					if l.has(w.n) {
-						i = k
-					}
-				}
-			}
-		}
-		if i < 0 {
+	for !l.looks() {
+		w := l.next()
+		if w == nil {
 			break
 		}
-		l.grant(l.queue[i])
+		l.grant(w)
 	}
 	if l.timer != nil {
 		l.timer.Stop()
@@ -149,23 +136,31 @@ func (l *choosyWaits) serve() {
 	if len(l.queue) == 0 || l.b.is(cutsWhatIsKept) {
 		l.b.cap()
 	}
-	if len(l.queue) == 0 || l.traits.Fair != lt.FairFIFO && l.traits.OnChange == lt.OnChangeKeeps {
+	if len(l.queue) == 0 || l.looks() {
 		return
 	}
 	least := l.pays(l.queue[0].n)
-	if l.traits.Fair != lt.FairFIFO {
-		for _, w := range l.queue {
+	for _, w := range l.queue {
+		if !l.fair() {
 			least = min(least, l.pays(w.n))
 		}
 	}
-	if at, ever := l.comes(tokensOf(least)); ever {
-		l.timer = l.clock.AfterFunc(at.Sub(l.b.newest), func() {
-			l.mu.Lock()
-			defer l.mu.Unlock()
-			l.pass()
-			l.serve()
-		})
+	if in, ever := l.comes(tokensOf(least)); ever {
+		l.timer = l.after(in, l.serve)
 	}
+}
+
+// now comes to the present, and does something.
+func (l *choosyWaits) now(do func()) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.pass()
+	do()
+}
+
+// after is now when d is over.
+func (l *choosyWaits) after(d time.Duration, do func()) clockwork.Timer {
+	return l.clock.AfterFunc(d, func() { l.now(do) })
 }
 
 // grant serves one of the list.
@@ -173,8 +168,7 @@ func (l *choosyWaits) grant(w *choosyWaiter) {
 	l.eat(w.n)
 	l.queue = slices.DeleteFunc(l.queue, func(o *choosyWaiter) bool { return o == w })
 	if !w.ghost {
-		w.ended = true
-		close(w.done)
+		w.end()
 	}
 }
 
@@ -183,21 +177,15 @@ func (l *choosyWaits) look(w *choosyWaiter) {
 	if w.ended || !slices.Contains(l.queue, w) {
 		return
 	}
-	l.pass()
 	if l.has(w.n) {
 		l.grant(w)
 		return
 	}
-	at, ever := l.comes(tokensOf(l.pays(w.n)))
-	in := at.Sub(l.b.newest)
+	in, ever := l.comes(tokensOf(l.pays(w.n)))
 	if !ever {
 		in = time.Hour
 	}
-	w.timer = l.clock.AfterFunc(in, func() {
-		l.mu.Lock()
-		defer l.mu.Unlock()
-		l.look(w)
-	})
+	w.timer = l.after(in, func() { l.look(w) })
 }
 
 func (l *choosyWaits) allow(n int) bool {
@@ -210,7 +198,7 @@ func (l *choosyWaits) allow(n int) bool {
 	case n == 0 || l.b.rate == lt.Inf:
 		return true
 	case n > l.b.burst && l.traits.Oversize != lt.OversizePrepaid,
-		l.traits.Fair == lt.FairFIFO && len(l.queue) > 0 && !l.debts(),
+		l.fair() && len(l.queue) > 0 && !l.debts(),
 		!l.has(n):
 		return false
 	}
@@ -223,62 +211,71 @@ func (l *choosyWaits) waitN(ctx context.Context, n int) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	w := &choosyWaiter{n: n, done: make(chan struct{})}
-	l.mu.Lock()
-	l.pass()
-	if n < 0 || n > l.b.burst && l.traits.Oversize == lt.OversizeRejected && l.b.rate != lt.Inf {
-		l.mu.Unlock()
-		return errTooMany
+	w, err := l.enter(ctx, n)
+	if err != nil {
+		return err
 	}
-	if n == 0 || l.b.rate == lt.Inf {
-		l.mu.Unlock()
+	select {
+	case <-w.done:
+		return nil
+	case <-ctx.Done():
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.pass(); w.ended {
 		return nil
 	}
+	l.leave(w)
+	return ctx.Err()
+}
+
+// enter begins a wait, which may be over at once.
+func (l *choosyWaits) enter(ctx context.Context, n int) (*choosyWaiter, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.pass()
+	w := &choosyWaiter{n: n, done: make(chan struct{})}
+	switch {
+	case n < 0 || n > l.b.burst && l.traits.Oversize == lt.OversizeRejected && l.b.rate != lt.Inf:
+		return nil, errTooMany
+	case n == 0 || l.b.rate == lt.Inf:
+		w.end()
+		return w, nil
+	}
 	before := tokensOf(l.pays(n))
-	if l.traits.Fair == lt.FairFIFO && !l.debts() {
-		for _, o := range l.queue {
+	for _, o := range l.queue {
+		if l.fair() && !l.debts() {
 			before.Add(before, tokensOf(o.n))
 		}
 	}
-	at, ever := l.comes(before)
+	in, ever := l.comes(before)
 	if deadline, ok := ctx.Deadline(); ok && l.traits.DeadlineCheck == lt.DeadlineFailFast &&
-		(!ever || at.After(deadline)) {
-		l.mu.Unlock()
-		return errTooLate
+		(!ever || l.b.newest.Add(in).After(deadline)) {
+		return nil, errTooLate
 	}
 	l.queue = append(l.queue, w)
 	switch {
 	case l.debts():
 		l.eat(n)
 		if ever {
-			w.timer = l.clock.AfterFunc(at.Sub(l.b.newest), func() {
-				l.mu.Lock()
-				defer l.mu.Unlock()
+			w.timer = l.after(in, func() {
 				if !w.ended && !w.ghost {
-					w.ended = true
-					close(w.done)
+					w.end()
 				}
 			})
 		}
-	case l.traits.Fair != lt.FairFIFO && l.traits.OnChange == lt.OnChangeKeeps:
+	case l.looks():
 		l.look(w)
 	default:
 		l.serve()
 	}
-	l.mu.Unlock()
-	select {
-	case <-w.done:
-	case <-ctx.Done():
-		l.mu.Lock()
-		defer l.mu.Unlock()
-		l.pass()
-		if w.ended {
-			return nil
-		}
-		l.leave(w)
-		return ctx.Err()
-	}
-	return nil
+	return w, nil
+}
+
+// end tells who waits that it is served.
+func (w *choosyWaiter) end() {
+	w.ended = true
+	close(w.done)
 }
 
 // leave gives a wait up.
@@ -305,7 +302,7 @@ func (l *choosyWaits) leave(w *choosyWaiter) {
 		l.b.level = new(big.Rat).Add(l.b.level, tokensOf(back))
 		l.b.cap()
 		return
-	case l.traits.Fair == lt.FairFIFO && back < w.n:
+	case l.fair() && back < w.n:
 		w.ghost, w.n = true, w.n-back // those before it are not held up by what is lost
 	default:
 		l.queue = slices.Delete(l.queue, i, i+1)
@@ -315,11 +312,10 @@ func (l *choosyWaits) leave(w *choosyWaiter) {
 }
 
 func (l *choosyWaits) set(change func()) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.pass()
-	change()
-	l.serve()
+	l.now(func() {
+		change()
+		l.serve()
+	})
 }
 
 func (l *choosyWaits) setBurst(n int) {
@@ -356,11 +352,11 @@ func (l *choosyWaits) reserve(n int) lt.Reservation {
 	}
 	locked := func(do func()) func() {
 		return func() {
-			l.mu.Lock()
-			defer l.mu.Unlock()
-			if l.pass(); slices.Contains(l.queue, w) {
-				do()
-			}
+			l.now(func() {
+				if slices.Contains(l.queue, w) {
+					do()
+				}
+			})
 		}
 	}
 	if ok && !w.ended && l.b.rate.Events == 0 {
@@ -380,11 +376,10 @@ func (l *choosyWaits) delay(w *choosyWaiter) time.Duration {
 	for _, o := range l.queue[:slices.Index(l.queue, w)+1] {
 		n += o.n
 	}
-	at, ever := l.comes(tokensOf(n))
-	if !ever {
-		return math.MaxInt64
+	if in, ever := l.comes(tokensOf(n)); ever {
+		return in
 	}
-	return at.Sub(l.b.newest)
+	return math.MaxInt64
 }
 
 // listedSpec has reservations in the list of those who wait: they say how long they have to wait as they are in the
@@ -407,15 +402,7 @@ const (
 	cutsWhatIsKept = "who comes cuts what is kept for a wait for more than the burst"
 )
 
-// outgrownMutants are those mistakes where nobody is to overtake, and where anybody may.
-var outgrownMutants = []struct {
-	name, rule string
-	fair       lt.Fairness
-}{
-	{neverCollects, "W-NOLOST", lt.FairNone}, {raisesForGood, "RL-ENV", lt.FairNone},
-	{raisesForGood, "RL-ENV", lt.FairFIFO}, {cutsWhatIsKept, "W-EXACT", lt.FairFIFO},
-}
-
+// outgrownSpec is where they wait: nobody is to overtake them, or anybody may.
 func outgrownSpec(mutant string, fair lt.Fairness) lt.Spec {
 	tr := lt.Traits{Initial: lt.InitialFull, Oversize: lt.OversizeWaits, ZeroRate: lt.ZeroRateBurst, Inf: lt.InfGrants,
 		Fair: fair, DeadlineCheck: lt.DeadlineSleeps, Refund: lt.RefundFull, OnChange: lt.OnChangeServes}

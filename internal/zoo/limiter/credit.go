@@ -2,7 +2,6 @@ package limiter
 
 import (
 	"context"
-	"errors"
 	"math"
 	"sync"
 	"time"
@@ -15,20 +14,15 @@ import (
 
 // creditMutants are the mistakes of the bucket that gives credit.
 func creditMutants() []zoo.Mutant {
-	var all []zoo.Mutant
-	for _, m := range []struct {
-		name, rule string
-		source     lt.TimeSource
-	}{
-		{"what is owed is forgiven", "RL-ENV", lt.Explicit},
-		{"a request pays for itself", "RL-WORK", lt.Explicit},
-		{"a wait is for its own tokens", "W-EXACT", lt.Injected},
-		{"a reservation is for its own tokens", "RS-DELAY", lt.Explicit},
-		{"a debt of more than 73 years is forgiven", "RS-DELAY", lt.Explicit},
-		{grantsDebts, "RL-ENV", lt.Explicit},
-	} {
-		all = append(all, zoo.Mutant{Name: "the next request pays: " + m.name, Rule: m.rule, Steps: 4,
-			Spec: creditSpec(m.name, m.source)})
+	all := kind(creditSpec).mutants("the next request pays: ", lt.Explicit,
+		mistake{name: "what is owed is forgiven", rule: "RL-ENV"},
+		mistake{name: "a request pays for itself", rule: "RL-WORK"},
+		mistake{name: "a wait is for its own tokens", rule: "W-EXACT", source: lt.Injected},
+		mistake{name: "a reservation is for its own tokens", rule: "RS-DELAY"},
+		mistake{name: "a debt of more than 73 years is forgiven", rule: "RS-DELAY"},
+		mistake{name: grantsDebts, rule: "RL-ENV"})
+	for i := range all {
+		all[i].Steps = 4
 	}
 	return all
 }
@@ -133,27 +127,17 @@ func (l *credit) wait(ctx context.Context, clock clockwork.Clock, n int) error {
 		return err
 	}
 	if n < 0 {
-		return errors.New("credit: less than no tokens")
+		return errTooMany
 	}
-	now, patience := clock.Now(), time.Duration(math.MaxInt64)
-	if deadline, ok := ctx.Deadline(); ok {
-		patience = deadline.Sub(now)
-	}
-	delay, ok := l.take(now, n, patience, l.mutant == "a wait is for its own tokens")
-	if !ok {
+	now := clock.Now()
+	delay, ok := l.take(now, n, patience(ctx, now), l.mutant == "a wait is for its own tokens")
+	switch {
+	case !ok:
 		return context.DeadlineExceeded
-	}
-	if delay == 0 {
-		return nil
-	}
-	timer := clock.NewTimer(delay)
-	defer timer.Stop()
-	select {
-	case <-timer.Chan():
-		return nil
-	case <-ctx.Done():
+	case delay > 0 && !zoo.Sleep(clock, delay, ctx.Done()):
 		return ctx.Err()
 	}
+	return nil
 }
 
 // creditSpec describes it.
@@ -163,13 +147,9 @@ func creditSpec(mutant string, source lt.TimeSource) lt.Spec {
 		Time: source,
 		New: func(env lt.Env, cfg lt.Config) lt.Funcs {
 			l := newCredit(cfg, mutant)
-			return lt.Funcs{
-				AllowN: func(n int) bool { return l.allow(env.Clock.Now(), n) }, AllowAt: l.allow,
-				Tokens: func() float64 { return l.tokens(env.Clock.Now()) }, TokensAt: l.tokens,
-				Reserve:   func(n int) lt.Reservation { return l.reserve(env.Clock.Now(), n) },
-				ReserveAt: l.reserve,
-				WaitN:     func(ctx context.Context, n int) error { return l.wait(ctx, env.Clock, n) },
-			}
+			f := onClock(env.Clock, lt.Funcs{AllowAt: l.allow, TokensAt: l.tokens, ReserveAt: l.reserve})
+			f.WaitN = func(ctx context.Context, n int) error { return l.wait(ctx, env.Clock, n) }
+			return f
 		},
 		Traits: lt.Traits{
 			Overdraft: true, Initial: lt.InitialFull, ZeroRate: lt.ZeroRateRefused, Inf: lt.InfAbsent,

@@ -12,6 +12,7 @@ import (
 	"github.com/jonboulle/clockwork"
 
 	lt "github.com/escapement-go/escapement/conformance/limitertest"
+	"github.com/escapement-go/escapement/internal/zoo"
 )
 
 var errTooLate = errors.New("the tokens come after the deadline")
@@ -36,13 +37,11 @@ type debtBucket struct {
 	cancels int
 	changes int  // how many limits and bursts have been set
 	endless bool // a rate was infinite, and is no more
-	rewinds bool // whoever brings the bucket up to an instant may take it back
 }
 
 type debtClaim struct {
 	l    *debtBucket
 	n    int
-	at   time.Time // when it was made
 	act  time.Time
 	free bool // nothing was taken
 	gone bool // given back
@@ -57,12 +56,11 @@ type debtClaim struct {
 func newDebtBucket(clock clockwork.Clock, cfg lt.Config, mutant string) *debtBucket {
 	l := &debtBucket{clock: clock, mutant: mutant, burst: cfg.Burst}
 	l.limit(cfg.Rate)
-	if l.is("a rate of 0 is no limit") && cfg.Rate.Events == 0 {
-		l.inf = true
-	}
-	if l.is("an interval below 1ns is no limit") && cfg.Rate != lt.Inf && cfg.Rate.Events > 0 &&
-		cfg.Rate.Per/time.Duration(cfg.Rate.Events) == 0 {
-		l.inf = true
+	switch l.mutant {
+	case "a rate of 0 is no limit":
+		l.inf = l.inf || cfg.Rate.Events == 0
+	case "an interval below 1ns is no limit":
+		l.inf = l.inf || cfg.Rate.Events > 0 && cfg.Rate.Per/time.Duration(cfg.Rate.Events) == 0
 	}
 	return l
 }
@@ -80,17 +78,17 @@ func (l *debtBucket) limit(r lt.Rate) {
 	}
 }
 
-// fill brings the bucket up to t.
-func (l *debtBucket) fill(t time.Time) {
+// full is what the bucket holds at the most.
+func (l *debtBucket) full() float64 { return float64(max(0, l.burst)) }
+
+// fill brings the bucket up to t; the mistake rewinds lets the caller take it back.
+func (l *debtBucket) fill(t time.Time, rewinds string) {
 	if !l.began {
-		l.began, l.last, l.tokens = true, t, float64(max(0, l.burst))
+		l.began, l.last, l.tokens = true, t, l.full()
 	}
 	dt := t.Sub(l.last)
 	if dt < 0 {
-		if l.rewinds {
-			l.last = t
-		}
-		if l.is("a clock that is set back rewinds") {
+		if rewinds != "" && l.is(rewinds) || l.is("a clock that is set back rewinds") {
 			l.last = t
 		}
 		return
@@ -103,36 +101,42 @@ func (l *debtBucket) fill(t time.Time) {
 		l.tokens = max(0, l.tokens)
 	}
 	if l.inf {
-		l.tokens = float64(max(0, l.burst))
-	} else if room := float64(max(0, l.burst)); l.tokens < room {
-		l.tokens = min(room, l.tokens+dt.Seconds()*l.rate)
+		l.tokens = l.full()
+	} else if l.tokens < l.full() {
+		l.tokens = min(l.full(), l.tokens+dt.Seconds()*l.rate)
 	}
 	if l.is("keeps thousandths only") {
 		l.tokens = math.Floor(l.tokens*1e3) / 1e3
 	}
 	for _, c := range l.held {
 		if !c.free && !(dt == 0 && l.is("the room at an instant is noted once")) {
-			c.room = min(c.room, float64(max(0, l.burst))-l.tokens)
+			c.room = min(c.room, l.full()-l.tokens)
 		}
 	}
 }
 
-const grain = 1e-9
+const (
+	grain = 1e-9
 
-// refusesNever is a choice: a reservation that is never due may be refused.
-const refusesNever = "what never comes is refused"
+	// refusesNever is a choice: a reservation that is never due may be refused.
+	refusesNever = "what never comes is refused"
+	// followsBurst is a choice: what is missing stays the same as the burst changes.
+	followsBurst = "a burst brings as many tokens as it grew"
+	// givesReasons is a choice: only a wait whose tokens never come has an error of its own.
+	givesReasons = "waits say why they fail"
+)
 
 func (l *debtBucket) allow(t time.Time, n int) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.fill(t)
+	l.fill(t, "")
 	if l.inf {
 		return l.burst > 0 || !l.is("an infinite rate without a burst grants nothing")
 	}
-	if l.is("one more than the largest burst overflows") && n >= l.burst+1 {
+	switch {
+	case l.is("one more than the largest burst overflows") && n >= l.burst+1:
 		return false
-	}
-	if l.is("divides by the burst") {
+	case l.is("divides by the burst"):
 		_ = n % l.burst
 	}
 	if n < 0 || n > max(0, l.burst) || l.tokens < float64(n)-grain && n > 0 {
@@ -146,25 +150,22 @@ func (l *debtBucket) tokensAt(t time.Time) float64 {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if !l.began {
-		return float64(max(0, l.burst))
-	}
-	if l.is("a look at what is owed panics") && l.tokens < 0 {
-		panic("there is nothing to show")
-	}
-	if l.is("a look makes reservations final") {
-		l.keepAll()
-	}
-	if l.is("a look at a clock that is set back rewinds") && t.Before(l.last) {
-		l.last = t
+		return l.full()
 	}
 	dt := max(0, t.Sub(l.last))
-	if l.is("a query shows the level of the last request") {
+	switch {
+	case l.is("a look at what is owed panics") && l.tokens < 0:
+		panic("there is nothing to show")
+	case l.is("a look makes reservations final"):
+		l.keepAll()
+	case l.is("a look at a clock that is set back rewinds") && t.Before(l.last):
+		l.last = t
+	case l.is("a query shows the level of the last request"):
 		dt = 0
-	}
-	if l.is("a query looks both ways") {
+	case l.is("a query looks both ways"):
 		dt = t.Sub(l.last).Abs()
 	}
-	return min(float64(max(0, l.burst)), l.tokens+dt.Seconds()*l.rate)
+	return min(l.full(), l.tokens+dt.Seconds()*l.rate)
 }
 
 // keepAll lets no reservation be given back any more, which only mistakes do.
@@ -180,15 +181,13 @@ func (l *debtBucket) wait(tokens float64) time.Duration {
 		return 0
 	}
 	ns := -tokens / l.rate * 1e9
-	if l.is("a long delay overflows") {
-		if ns >= math.MaxInt64 {
-			return 0
-		}
+	switch {
+	case ns < math.MaxInt64:
+		return time.Duration(math.Ceil(ns - 1e-3))
+	case l.is("a long delay overflows"):
+		return 0
 	}
-	if ns >= math.MaxInt64 {
-		return math.MaxInt64
-	}
-	return time.Duration(math.Ceil(ns - 1e-3))
+	return math.MaxInt64
 }
 
 // take takes n tokens at t and says when they are there; by is how long the caller
@@ -196,46 +195,34 @@ func (l *debtBucket) wait(tokens float64) time.Duration {
 func (l *debtBucket) take(t time.Time, n int, by time.Duration) (*debtClaim, bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.rewinds = l.is("a reservation in the past rewinds")
-	defer func() { l.rewinds = false }()
-	if l.fill(t); t.Before(l.last) {
+	if l.fill(t, "a reservation in the past rewinds"); t.Before(l.last) {
 		t = l.last
 	}
 	if l.inf {
-		c := &debtClaim{l: l, n: n, at: t, act: t, free: true, room: math.Inf(1)}
-		l.held = append(l.held, c)
-		return c, true
+		return l.hold(&debtClaim{n: n, act: t, free: true}), true
 	}
-	if l.is("a reservation for 0 empties the bucket") && n == 0 {
+	switch refuses := n > max(0, l.burst) || n < 0; {
+	case n == 0 && l.is("a reservation for 0 empties the bucket"):
 		l.tokens = min(0, l.tokens)
-	}
-	if n == 0 && l.is("a reservation for 0 makes others final") {
+	case n == 0 && l.is("a reservation for 0 makes others final"):
 		l.keepAll()
-	}
-	if n > max(0, l.burst) || n < 0 {
-		if l.is("a reservation for a negative number adds tokens") {
-			l.tokens += float64(max(0, -n))
-		}
-		if l.is("a reservation that is refused takes its tokens") {
-			l.tokens -= float64(n)
-		}
+	case n < 0 && l.is("a reservation for a negative number adds tokens"),
+		refuses && l.is("a reservation that is refused takes its tokens"):
+		l.tokens -= float64(n)
+		return nil, false
+	case refuses:
 		return nil, false
 	}
 	d := l.wait(l.tokens - float64(n))
-	if l.is("a delay is for its own tokens") {
+	switch l.mutant {
+	case "a delay is for its own tokens":
 		d = l.wait(-float64(n))
-	}
-	if l.is("a delay is a tenth too short") {
+	case "a delay is a tenth too short":
 		d = d * 9 / 10
 	}
-	if d > 0 && l.rate == 0 && (l.is(refusesNever) || l.is("what never comes is refused and taken")) {
-		if l.is("what never comes is refused and taken") {
-			l.tokens -= float64(n)
-		}
-		return nil, false
-	}
-	if d > by && !l.is("a deadline is not looked at") {
-		if l.is("a wait that is refused takes its tokens") {
+	never := d > 0 && l.rate == 0 && (l.is(refusesNever) || l.is("what never comes is refused and taken"))
+	if never || d > by && !l.is("a deadline is not looked at") {
+		if l.is("what never comes is refused and taken") || l.is("a wait that is refused takes its tokens") {
 			l.tokens -= float64(n)
 		}
 		return nil, false
@@ -246,9 +233,13 @@ func (l *debtBucket) take(t time.Time, n int, by time.Duration) (*debtClaim, boo
 	for _, o := range l.held {
 		o.past = o.past || l.is("who is due has nobody behind") && !o.act.After(t)
 	}
-	c := &debtClaim{l: l, n: n, at: t, act: t.Add(d), rate: l.rate, per: l.per, room: math.Inf(1), changes: l.changes}
+	return l.hold(&debtClaim{n: n, act: t.Add(d)}), true
+}
+
+func (l *debtBucket) hold(c *debtClaim) *debtClaim {
+	c.l, c.rate, c.per, c.room, c.changes = l, l.rate, l.per, math.Inf(1), l.changes
 	l.held = append(l.held, c)
-	return c, true
+	return c
 }
 
 // cancelAt gives back what c took, less what was taken after it.
@@ -256,28 +247,26 @@ func (c *debtClaim) cancelAt(t time.Time) {
 	l := c.l
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.rewinds = l.is("a cancel in the past rewinds")
-	defer func() { l.rewinds = false }()
-	if l.fill(t); t.Before(l.last) && !l.is("a late cancel about an earlier instant refunds") {
+	l.fill(t, "a cancel in the past rewinds")
+	if t.Before(l.last) && !l.is("a late cancel about an earlier instant refunds") {
 		t = l.last
 	}
 	if c.free && !l.is("what was free is refunded") || c.gone && !l.is("a second cancel refunds again") {
 		return
 	}
-	if c.late(t) {
+	late := t.After(c.act) || t.Equal(c.act) && l.is("a cancel at its instant is too late")
+	switch {
+	case late && l.is("a late cancel panics"):
+		panic("it is too late")
+	case late && !l.is("a late cancel refunds"):
 		return
-	}
-	if t.Equal(c.act) && l.is("a cancel at its instant is too late") {
-		return
-	}
-	if l.is("a cancel looks and refunds under two locks") {
+	case l.is("a cancel looks and refunds under two locks"):
 		l.mu.Unlock()
 		runtime.Gosched()
 		l.mu.Lock()
 	}
 	c.gone = true
-	later := 0
-	after := false
+	later, after := 0, false
 	for _, o := range l.held {
 		if l.is("a cancel forgets those who came after a change") && o.changes > c.changes {
 			continue
@@ -289,14 +278,12 @@ func (c *debtClaim) cancelAt(t time.Time) {
 		}
 		after = after || o == c
 	}
-	back := float64(max(0, c.n-later))
-	switch l.mutant {
+	most := float64(max(0, c.n-later))
+	back := max(0, min(most, c.room))
+	switch l.cancels++; l.mutant {
 	case "a cancel brings what would have been lost", "a cancel brings what there was no room for",
 		"what comes back may be more than the bucket holds":
-	default:
-		back = max(0, min(back, c.room))
-	}
-	switch l.cancels++; l.mutant {
+		back = most
 	case "a cancel after a new limit refunds nothing":
 		if c.rate != l.rate {
 			back = 0
@@ -325,7 +312,7 @@ func (c *debtClaim) cancelAt(t time.Time) {
 		back = math.Floor(back)
 	}
 	if l.tokens += back; !l.is("what comes back may be more than the bucket holds") {
-		l.tokens = min(float64(max(0, l.burst)), l.tokens)
+		l.tokens = min(l.full(), l.tokens)
 	}
 	c.room -= back
 	if l.is("a cancel that brought less may come again") {
@@ -333,17 +320,6 @@ func (c *debtClaim) cancelAt(t time.Time) {
 		c.n -= int(back)
 	}
 	l.share(c, back)
-}
-
-// late reports whether it is too late at t to give c back.
-func (c *debtClaim) late(t time.Time) bool {
-	if !t.After(c.act) {
-		return false
-	}
-	if c.l.is("a late cancel panics") {
-		panic("it is too late")
-	}
-	return !c.l.is("a late cancel refunds")
 }
 
 // share takes what c gives back off the room of the others: what two have lost together is given back once.
@@ -372,12 +348,10 @@ func (l *debtBucket) waitN(ctx context.Context, n int) error {
 		l.is("a wait for what is there is refused at a tiny rate") && l.rate < 1e-9 {
 		return errTooMany
 	}
-	by := time.Duration(math.MaxInt64)
 	now := l.clock.Now()
-	if deadline, ok := ctx.Deadline(); ok {
-		if by = deadline.Sub(now); l.is("a deadline is compared with package time") {
-			by = time.Until(deadline)
-		}
+	by := patience(ctx, now)
+	if l.is("a deadline is compared with package time") {
+		by = patience(ctx, time.Now())
 	}
 	c, ok := l.take(now, n, by)
 	if l.is("a wait for more than the burst empties the bucket") && n > l.burst {
@@ -386,9 +360,9 @@ func (l *debtBucket) waitN(ctx context.Context, n int) error {
 		l.mu.Unlock()
 	}
 	if !ok {
-		return errTooLate
+		return l.reason(n)
 	}
-	d := c.delay(now)
+	d, clock := c.delay(now), l.clock
 	switch l.mutant {
 	case "a wait wakes early":
 		d = d * 9 / 10
@@ -396,30 +370,24 @@ func (l *debtBucket) waitN(ctx context.Context, n int) error {
 		d = d.Truncate(time.Millisecond)
 	case "a wait wakes late":
 		d += time.Millisecond
-	}
-	if d == 1 && l.is("panics where a nanosecond is missing") {
-		panic("a timer of nothing")
-	}
-	if d > 0 {
-		timer := l.clock.NewTimer(d)
-		if l.is("a wait sleeps on package time") {
-			timer = clockwork.NewRealClock().NewTimer(d)
+	case "a wait sleeps on package time":
+		clock = clockwork.NewRealClock()
+	case "panics where a nanosecond is missing":
+		if d == 1 {
+			panic("a timer of nothing")
 		}
-		defer timer.Stop()
-		select {
-		case <-timer.Chan():
-		case <-ctx.Done():
-			if l.is("a cancelled wait leaves a goroutine") {
-				go func() { <-timer.Chan() }()
-			}
-			if !l.is("a cancelled wait keeps its tokens") {
-				c.cancelAt(l.clock.Now())
-			}
-			if l.is("a cancelled wait returns an error of its own") {
-				return errTooLate
-			}
-			return ctx.Err()
+	}
+	if d > 0 && !zoo.Sleep(clock, d, ctx.Done()) {
+		if l.is("a cancelled wait leaves a goroutine") {
+			zoo.LeaveForGood()
 		}
+		if !l.is("a cancelled wait keeps its tokens") {
+			c.cancelAt(l.clock.Now())
+		}
+		if l.is("a cancelled wait returns an error of its own") {
+			return errTooLate
+		}
+		return ctx.Err()
 	}
 	if l.is("a wait takes nothing in the end") {
 		l.mu.Lock()
@@ -429,16 +397,24 @@ func (l *debtBucket) waitN(ctx context.Context, n int) error {
 	return nil
 }
 
+// reason is the error of a wait whose tokens come too late, or never.
+func (l *debtBucket) reason(n int) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.is(givesReasons) && n <= l.burst && l.rate > 0 {
+		return context.DeadlineExceeded
+	}
+	return errTooLate
+}
+
 func (l *debtBucket) setLimit(t time.Time, r lt.Rate) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.rewinds = l.is("a limit that is set in the past rewinds")
-	defer func() { l.rewinds = false }()
 	switch {
 	case l.is("a limit of 0 forgets what has accrued") && r.Events == 0:
 		l.last = t
 	case !l.is("a new limit counts from the beginning"):
-		l.fill(t)
+		l.fill(t, "a limit that is set in the past rewinds")
 	}
 	if l.is("a new limit divides by what is there") {
 		_ = 1 / int(l.tokens)
@@ -453,35 +429,31 @@ func (l *debtBucket) setLimit(t time.Time, r lt.Rate) {
 func (l *debtBucket) setBurst(t time.Time, burst int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.rewinds = l.is("a burst that is set in the past rewinds")
-	defer func() { l.rewinds = false }()
-	l.fill(t)
-	if l.is("a new burst divides by what is there") {
-		_ = 1 / int(l.tokens)
-	}
+	l.fill(t, "a burst that is set in the past rewinds")
 	old := l.burst
 	l.changes++
 	l.burst = burst
-	if l.is("a higher burst is pro-rated") && burst > old || l.is("a lower burst is pro-rated") && burst < old {
+	switch {
+	case l.is("a new burst divides by what is there"):
+		_ = 1 / int(l.tokens)
+	case l.is("a lower burst is pro-rated") && burst < old:
 		l.tokens *= float64(burst) / float64(old)
-	}
-	if l.is("a burst of 0 is for good") && old == 0 {
+	case l.is("a burst of 0 is for good") && old == 0:
 		l.tokens = math.Inf(-1) // as what divides by it may be
-	}
-	if l.is("a higher burst brings tokens") {
+	case l.is("a higher burst brings tokens"):
 		l.tokens += float64(max(0, burst-old))
-	}
-	if l.is("a burst is set without the lock") {
+	case l.is(followsBurst):
+		l.tokens += float64(burst - old)
+	case l.is("a burst is set without the lock"):
 		tokens := l.tokens
 		l.mu.Unlock()
 		runtime.Gosched()
 		l.mu.Lock()
 		l.tokens = tokens
+	case l.is("a lower burst puts off the next token") && burst < old:
+		l.last = t.Add(time.Hour)
 	}
 	if !l.is("a lower burst leaves the tokens") && !l.is("a lower burst leaves the tokens for old instants") {
 		l.tokens = min(l.tokens, float64(burst))
-	}
-	if l.is("a lower burst puts off the next token") && burst < old {
-		l.last = t.Add(time.Hour)
 	}
 }

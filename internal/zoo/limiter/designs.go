@@ -3,144 +3,35 @@ package limiter
 import (
 	"context"
 	"math"
-	"sync/atomic"
+	"slices"
 	"time"
-
-	"github.com/jonboulle/clockwork"
 
 	lt "github.com/escapement-go/escapement/conformance/limitertest"
 	"github.com/escapement-go/escapement/internal/zoo"
 )
 
-// tickerSpec is a channel of tokens that a goroutine fills on a ticker, correct
-// unless mutant says that the ticker outlives it.
-func tickerSpec(mutant string, source lt.TimeSource) lt.Spec {
-	return lt.Spec{
-		Name: "zoo: channel of tokens",
-		Time: source,
-		New: func(env lt.Env, cfg lt.Config) lt.Funcs {
-			tokens, ticker := filledByTicker(env, cfg)
-			stop := make(chan struct{})
-			go func() {
-				if mutant == "" {
-					defer ticker.Stop()
-				}
-				for {
-					select {
-					case <-ticker.Chan():
-						select {
-						case tokens <- struct{}{}:
-						default:
-						}
-					case <-stop:
-						return
-					}
-				}
-			}()
-			return lt.Funcs{
-				Allow: func() bool {
-					select {
-					case <-tokens:
-						return true
-					default:
-						return false
-					}
-				},
-				WaitN: func(ctx context.Context, _ int) error {
-					if err := ctx.Err(); err != nil {
-						return err
-					}
-					select {
-					case <-tokens:
-						return nil
-					case <-ctx.Done():
-						return ctx.Err()
-					}
-				},
-				Stop: func() { close(stop) },
-			}
-		},
-		Traits: lt.Traits{
-			Initial: lt.InitialFull, OneAtATime: true, RefillSize: 1, BackTime: lt.BackClamp,
-			ZeroRate: lt.ZeroRateRefused, Inf: lt.InfAbsent, Fair: lt.FairFIFO,
-			DeadlineCheck: lt.DeadlineSleeps, Refund: lt.RefundFull, OnChange: lt.OnChangeServes,
-		},
-	}
-}
-
-// filledByTicker is a channel full of tokens, and the ticker at which one more comes.
-func filledByTicker(env lt.Env, cfg lt.Config) (tokens chan struct{}, ticker clockwork.Ticker) {
-	if cfg.Burst < 1 || !cfg.Rate.Exact() {
-		panic("ticker: want a burst of 1 or more, and a rate with a whole period")
-	}
-	tokens = make(chan struct{}, cfg.Burst)
-	for range cfg.Burst {
-		tokens <- struct{}{}
-	}
-	return tokens, env.Clock.NewTicker(cfg.Rate.Interval())
-}
-
-// lateSpec is that channel, filled by a goroutine that looks at its next tick whether it was stopped.
-func lateSpec(source lt.TimeSource) lt.Spec {
-	spec := tickerSpec("", source)
-	spec.Name = "zoo: channel of tokens that ends at a tick"
-	spec.New = func(env lt.Env, cfg lt.Config) lt.Funcs {
-		tokens, ticker := filledByTicker(env, cfg)
-		var stopped atomic.Bool
-		go func() {
-			defer ticker.Stop()
-			for range ticker.Chan() {
-				if stopped.Load() {
-					return
-				}
-				select {
-				case tokens <- struct{}{}:
-				default:
-				}
-			}
-		}()
-		return lt.Funcs{
-			Allow: func() bool {
-				select {
-				case <-tokens:
-					return true
-				default:
-					return false
-				}
-			},
-			Stop: func() { stopped.Store(true) },
-		}
-	}
-	return spec
-}
-
 // waitsOnly is a design without its requests.
 func waitsOnly(spec lt.Spec) lt.Spec {
-	whole := spec.New
-	spec.Name += ", waits only"
-	spec.New = func(env lt.Env, cfg lt.Config) lt.Funcs {
-		f := whole(env, cfg)
+	return over(spec, spec.Name+", waits only", func(_ lt.Env, f lt.Funcs) lt.Funcs {
 		return lt.Funcs{Wait: f.Wait, WaitN: f.WaitN, Tokens: f.Tokens, Stop: f.Stop}
-	}
-	return spec
+	})
 }
 
 // waitsForOne is one whose waits are for one token at a time, and panic for another number.
 func waitsForOne(spec lt.Spec) lt.Spec {
-	whole := spec.New
-	spec.Name, spec.Traits.OneAtATime = spec.Name+", one at a time", true
-	spec.New = func(env lt.Env, cfg lt.Config) lt.Funcs {
-		f := whole(env, cfg)
+	spec.Traits.OneAtATime = true
+	return over(spec, spec.Name+", one at a time", func(_ lt.Env, f lt.Funcs) lt.Funcs {
 		wait := f.WaitN
-		f.WaitN = func(ctx context.Context, n int) error {
-			if n != 1 {
-				panic("one token at a time")
-			}
-			return wait(ctx, n)
-		}
+		f.WaitN = func(ctx context.Context, n int) error { single(n); return wait(ctx, n) }
 		return f
+	})
+}
+
+// single panics if a limiter for one token at a time is asked for another number.
+func single(n int) {
+	if n != 1 {
+		panic("one token at a time")
 	}
-	return spec
 }
 
 // retrySpec is the bucket in floating point whose waits sleep and try again, so
@@ -173,27 +64,12 @@ func hastySpec(source lt.TimeSource) lt.Spec {
 }
 
 // retrying is a bucket whose waits sleep for so long and try again, unless they fail fast.
-func retrying(mutant, name string, source lt.TimeSource, check lt.DeadlineCheck,
-	sleep func(l *bucket, now time.Time, n int) time.Duration) lt.Spec {
+func retrying(mutant, name string, source lt.TimeSource, check lt.DeadlineCheck, sleep pause) lt.Spec {
 	return lt.Spec{
 		Name: name,
 		Time: source,
 		New: func(env lt.Env, cfg lt.Config) lt.Funcs {
-			if cfg.Rate == lt.Inf {
-				panic("no such limiter")
-			}
-			l := newBucket(cfg, mutant)
-			take := func(n int) (ok bool, retry time.Duration) {
-				now := env.Clock.Now()
-				if l.allow(now, n) {
-					return true, 0
-				}
-				return false, sleep(l, now, n)
-			}
-			return lt.Funcs{
-				AllowN: func(n int) bool { return l.allow(env.Clock.Now(), n) },
-				WaitN:  waitN(env, cfg, check, take),
-			}
+			return retried(env, cfg, check, tries(env, cfg, mutant, sleep))
 		},
 		Traits: lt.Traits{
 			Initial: lt.InitialFull, Oversize: lt.OversizeRejected, BackTime: lt.BackClamp,
@@ -203,90 +79,135 @@ func retrying(mutant, name string, source lt.TimeSource, check lt.DeadlineCheck,
 	}
 }
 
-// waitN is a wait that sleeps as long as take says and tries again, unless it fails fast.
-func waitN(env lt.Env, cfg lt.Config, check lt.DeadlineCheck,
-	take func(n int) (ok bool, retry time.Duration)) func(ctx context.Context, n int) error {
-	return func(ctx context.Context, n int) error {
+// pause is how long who is denied n tokens sleeps.
+type pause func(l *bucket, now time.Time, n int) time.Duration
+
+// try takes n tokens now, or else says when to try again.
+type try func(n int) (ok bool, retry time.Duration)
+
+// tries makes a bucket that is tried.
+func tries(env lt.Env, cfg lt.Config, mutant string, sleep pause) try {
+	if cfg.Rate == lt.Inf {
+		panic("no such limiter")
+	}
+	l := newBucket(cfg, mutant)
+	return func(n int) (ok bool, retry time.Duration) {
+		now := env.Clock.Now()
+		return l.allow(now, n), sleep(l, now, n)
+	}
+}
+
+// retried are a request that takes what is there, and a wait that sleeps and tries again, unless it fails fast.
+func retried(env lt.Env, cfg lt.Config, check lt.DeadlineCheck, take try) lt.Funcs {
+	wait := func(ctx context.Context, n int) error {
 		for {
 			if err := ctx.Err(); err != nil {
 				return err
 			}
 			ok, retry := take(n)
-			switch by, ends := ctx.Deadline(); {
+			switch {
 			case ok:
 				return nil
 			case n > cfg.Burst, n < 0: // which would go on asking
 				return errTooMany
-			case ends && check == lt.DeadlineFailFast && retry > by.Sub(env.Clock.Now()):
+			case check == lt.DeadlineFailFast && retry > patience(ctx, env.Clock.Now()):
 				return errTooLate
-			}
-			timer := env.Clock.NewTimer(retry)
-			select {
-			case <-timer.Chan():
-			case <-ctx.Done():
-				timer.Stop()
+			case !zoo.Sleep(env.Clock, retry, ctx.Done()):
 				return ctx.Err()
 			}
 		}
 	}
+	return lt.Funcs{AllowN: func(n int) bool { ok, _ := take(n); return ok }, WaitN: wait}
 }
 
-// overtakenMutants are mistakes of waits that may be overtaken, and are late although nobody overtakes them.
-func overtakenMutants() (all []zoo.Mutant) {
-	untilFull := func(l *bucket, now time.Time, _ int) time.Duration { return untilThere(l, now, l.burst) }
-	for _, m := range []struct {
-		mutant, name, rule string
-		sleep              func(l *bucket, now time.Time, n int) time.Duration
-	}{
-		{"", "sleeps until the bucket is full", "W-EATS", untilFull},
-		{"forgets the rest on a grant", "forgets the rest on a grant", "W-EATS", untilThere},
-	} {
-		spec := retrying(m.mutant, "zoo: one wait that is tried again: "+m.name, lt.PackageTime, 0, m.sleep)
-		whole := spec.New
-		spec.Traits = lt.Traits{Initial: lt.InitialFull, Fair: lt.FairNone, OneAtATime: true}
-		spec.New = func(env lt.Env, cfg lt.Config) lt.Funcs {
-			wait := whole(env, cfg).WaitN
-			return lt.Funcs{Wait: func(n int) {
-				if n != 1 || wait(context.Background(), n) != nil {
-					panic("one token at a time, which comes")
+// spins is a mistake of a wait: it sleeps in whole microseconds, and asks without end while less than one is missing.
+// It knows nothing of its context either.
+const spins = "spins while less than a microsecond is missing"
+
+func spinsSpec(source lt.TimeSource) lt.Spec {
+	spec := retrySpec(source)
+	spec.Name = "zoo: bucket that " + spins
+	spec.New = func(env lt.Env, cfg lt.Config) lt.Funcs {
+		l := newBucket(cfg, "")
+		return lt.Funcs{
+			AllowN: func(n int) bool { return l.allow(env.Clock.Now(), n) },
+			WaitN: func(_ context.Context, n int) error {
+				if n > cfg.Burst {
+					return errTooMany
 				}
-			}}
+				for now := env.Clock.Now(); !l.allow(now, n); now = env.Clock.Now() {
+					if d := untilThere(l, now, n).Truncate(time.Microsecond); d > 0 {
+						env.Clock.Sleep(d)
+					}
+				}
+				return nil
+			},
 		}
-		all = append(all, zoo.Mutant{Name: "one wait that may be overtaken: " + m.name, Rule: m.rule, Spec: spec})
 	}
-	return all
+	return spec
+}
+
+// waitsOnlyMutants are mistakes of limiters without requests: a wait that is given up at once is one.
+func waitsOnlyMutants() []zoo.Mutant {
+	tried := kind(func(mutant string, source lt.TimeSource) lt.Spec {
+		return retrying(mutant, "zoo: bucket that is tried again: "+mutant, source, lt.DeadlineSleeps, untilThere)
+	})
+	untilFull := func(l *bucket, now time.Time, _ int) time.Duration { return untilThere(l, now, l.burst) }
+	const full, rest = "sleeps until the bucket is full", "forgets the rest on a grant"
+	return slices.Concat(
+		kind(queueSpec).with(waitsOnly).mutants("waits only: ", lt.Injected,
+			mistake{name: "a wait for several takes one less", rule: "RL-ENV", family: "waits"}),
+		kind(creditSpec).with(waitsOnly).mutants("waits only: ", lt.Injected,
+			mistake{name: "Tokens shows the burst", rule: "RL-TOKENS", family: "waits"}),
+		tried.with(waitsOnly).mutants("waits only: ", lt.Injected,
+			mistake{name: "refills too slowly", rule: "RL-WORK", family: "burst 1"},
+			mistake{name: "a negative request adds tokens", rule: "RL-NEG", family: "odd numbers"},
+			mistake{name: "grants more than the burst", rule: "RL-NBIG", family: "odd bursts"},
+			mistake{name: "a denied request costs a token", rule: "RL-DENYPURE", family: "burst 3"}),
+		[]zoo.Mutant{
+			{Name: "one wait that may be overtaken: " + full, Rule: "W-EATS", Spec: overtaken("", full, untilFull)},
+			{Name: "one wait that may be overtaken: " + rest, Rule: "W-EATS", Spec: overtaken(rest, rest, untilThere)},
+		},
+	)
+}
+
+// overtaken is a wait for one token that may be overtaken, and is late although nobody overtakes it.
+func overtaken(mutant, name string, sleep pause) lt.Spec {
+	spec := retrying(mutant, "", lt.PackageTime, 0, sleep)
+	spec.Traits = lt.Traits{Initial: lt.InitialFull, Fair: lt.FairNone, OneAtATime: true}
+	return over(spec, "zoo: one wait that is tried again: "+name, func(_ lt.Env, f lt.Funcs) lt.Funcs {
+		return lt.Funcs{Wait: func(n int) {
+			if single(n); f.WaitN(context.Background(), n) != nil {
+				panic("a token comes")
+			}
+		}}
+	})
 }
 
 // perSecondSpec is the bucket in floating point of those who say only how many per
 // second: that is its burst, too. Its time begins when it is made.
-func perSecondSpec(mutant string) lt.Spec {
-	return lt.Spec{
-		Name: "zoo: so many per second: " + mutant,
-		Time: lt.Explicit,
-		New: func(env lt.Env, cfg lt.Config) lt.Funcs {
-			if cfg.Burst != cfg.Rate.Events || cfg.Rate.Per != time.Second {
-				panic("it takes events per second, and nothing else")
-			}
-			l := newBucket(cfg, mutant)
-			l.began, l.last, l.tokens = true, env.Start, float64(cfg.Burst)
-			return lt.Funcs{AllowAt: l.allow}
-		},
-		Traits: lt.XTimeRate(),
-	}
+func perSecondSpec(mutant string, source lt.TimeSource) lt.Spec {
+	return bucketOf("zoo: so many per second: "+mutant, source, func(env lt.Env, cfg lt.Config) lt.Funcs {
+		if cfg.Burst != cfg.Rate.Events || cfg.Rate.Per != time.Second {
+			panic("it takes events per second, and nothing else")
+		}
+		l := newBucket(cfg, mutant)
+		l.began, l.last, l.tokens = true, env.Start, float64(cfg.Burst)
+		return lt.Funcs{AllowAt: l.allow}
+	})
 }
 
 // perPeriodSpec is that of those who say how many in a period, all of which may come at once.
 func perPeriodSpec(source lt.TimeSource) lt.Spec {
-	spec := bucketSpec("", source)
-	spec.Name, spec.Traits.Inf, spec.Traits.ZeroRate = "zoo: so many per period", lt.InfAbsent, lt.ZeroRateRefused
-	spec.New = func(env lt.Env, cfg lt.Config) lt.Funcs {
+	spec := bucketOf("zoo: so many per period", source, func(env lt.Env, cfg lt.Config) lt.Funcs {
 		period, ok := cfg.Rate.Period(cfg.Burst)
 		if !ok {
 			panic("no such period")
 		}
 		l := newBucket(cfg, "")
 		l.rate = float64(cfg.Burst) / period.Seconds()
-		return lt.Funcs{AllowN: func(n int) bool { return l.allow(env.Clock.Now(), n) }, AllowAt: l.allow}
-	}
+		return onClock(env.Clock, lt.Funcs{AllowAt: l.allow})
+	})
+	spec.Traits.Zero, spec.Traits.Inf, spec.Traits.ZeroRate = lt.ZeroGranted, lt.InfAbsent, lt.ZeroRateRefused
 	return spec
 }

@@ -3,6 +3,7 @@ package limiter
 
 import (
 	"cmp"
+	"slices"
 	"strings"
 
 	lt "github.com/escapement-go/escapement/conformance/limitertest"
@@ -10,145 +11,102 @@ import (
 	"github.com/escapement-go/escapement/synctestcompat"
 )
 
+// kind makes limiters of one kind: a correct one, or one with a mistake.
+type kind func(mutant string, source lt.TimeSource) lt.Spec
+
+// with is the kind whose limiters wrap makes of those of another.
+func (k kind) with(wrap func(lt.Spec) lt.Spec) kind {
+	return func(mutant string, source lt.TimeSource) lt.Spec { return wrap(k(mutant, source)) }
+}
+
+// mistake is a mutant of a kind of limiter.
+type mistake struct {
+	name, rule, family string
+	source             lt.TimeSource
+}
+
+// mutants are mistakes of a kind, under names that begin with a prefix. They take their time from source, unless they
+// say where.
+func (k kind) mutants(prefix string, source lt.TimeSource, mistakes ...mistake) (all []zoo.Mutant) {
+	for _, m := range mistakes {
+		all = append(all, zoo.Mutant{
+			Name: prefix + m.name, Rule: m.rule, Family: m.family, Spec: k(m.name, cmp.Or(m.source, source)),
+			Hangs: m.name == keepsLock, Chance: m.rule == "X-CONC" || m.rule == "SL-CONC",
+		})
+	}
+	return all
+}
+
 // Mutants are mistakes, each with the rule that must catch it.
 func Mutants() []zoo.Mutant {
-	var all []zoo.Mutant
-	for _, m := range bucketMutants {
-		all = append(all, zoo.Mutant{
-			Name: m.name, Rule: m.rule, Spec: bucketSpec(m.name, lt.Explicit),
-			Hangs: m.name == keepsLock, Chance: m.rule == "X-CONC",
-		})
-	}
-	for _, source := range []lt.TimeSource{lt.Injected, lt.PackageTime} {
-		all = append(all, zoo.Mutant{
-			Name: source.String() + ": " + idleAddsUp, Rule: "RL-CAP",
-			Spec: bucketSpec(idleAddsUp, source), Family: idleFamily,
-		})
-	}
-	for _, m := range prepaidMutants {
-		all = append(all, zoo.Mutant{Name: m.name, Rule: m.rule, Spec: prepaidSpec(m.name)})
-	}
-	for _, m := range perSecondMutants {
-		all = append(all, zoo.Mutant{Name: "so many per second: " + m.name, Rule: m.rule, Spec: perSecondSpec(m.name)})
-	}
-	if synctestcompat.Available {
-		all = append(all, zoo.Mutant{Name: "tokens are handed out by a goroutine", Rule: "X-ROW", Spec: handed()})
-	}
-	all = append(all, zoo.Mutant{Name: leavesGoroutine, Rule: "X-LEAK", Spec: bucketSpec(leavesGoroutine, lt.Injected)})
-	for _, m := range debtMutants {
-		all = append(all, zoo.Mutant{
-			Name: m.name, Rule: m.rule, Spec: debtSpec(m.name, m.source), Family: m.family,
-			Chance: m.rule == "X-CONC" || m.rule == "SL-CONC",
-		})
-	}
-	const forgets = "who is due has nobody behind"
-	all = append(all, zoo.Mutant{Name: "reserves only: " + forgets, Rule: "CN-ANY", Family: "given up at its instant",
-		Spec: reservesOnly(debtSpec(forgets, lt.Explicit))})
-	const until = "a deadline is compared with package time"
-	sleeps := debtSpec(until, lt.Injected) // as it seems to, in a bubble
-	sleeps.Traits.DeadlineCheck = lt.DeadlineSleeps
-	all = append(all, zoo.Mutant{Name: until, Rule: "X-CLOCK1", Family: "deadlines", Spec: sleeps})
-	for _, m := range queueMutants {
-		all = append(all, zoo.Mutant{
-			Name: m.name, Rule: m.rule, Spec: queueSpec(m.name, lt.Injected), Family: m.family,
-		})
-	}
-	for _, m := range outgrownMutants {
-		name := m.name
-		if m.fair == lt.FairNone {
-			name = "unfair: " + name
-		}
-		all = append(all, zoo.Mutant{Name: name, Rule: m.rule, Spec: outgrownSpec(m.name, m.fair)})
-	}
-	all = append(all, zoo.Mutant{Name: "full refunds that move nobody", Rule: "RL-ENV", Spec: declaring(
-		reservesOnly(debtSpec("a cancel refunds everything", lt.Explicit)), lt.Traits{Refund: lt.RefundFull})})
-	all = append(all, zoo.Mutant{Name: grantsMore, Rule: "RL-NBIG", Spec: grantsMoreSpec()})
-	if synctestcompat.Available {
-		all = append(all, zoo.Mutant{Name: zoo.LosesTime, Rule: "X-READ", Spec: losesTime()})
-	}
-	for _, m := range bucketMutants {
-		switch m.name {
-		case "refills too fast", "bucket without a bound", "a negative request adds tokens",
-			"forgets the rest on a grant", "moves on when it denies":
-			all = append(all, zoo.Mutant{
-				Name: "one configuration: " + m.name, Rule: m.rule,
-				Spec: onlySpec(bucketSpec(m.name, lt.Explicit), 20, 5),
-			})
-		}
-	}
-	if synctestcompat.Available {
-		const one, shows = "a wait for several takes one less", "Tokens shows the burst"
-		all = append(all,
-			zoo.Mutant{Name: "waits only: " + one, Rule: "RL-ENV", Family: "waits",
-				Spec: waitsOnly(queueSpec(one, lt.Injected))},
-			zoo.Mutant{Name: "waits only: " + shows, Rule: "RL-TOKENS", Family: "waits",
-				Spec: waitsOnly(creditSpec(shows, lt.Injected))})
-		for _, m := range triedMutants {
-			name := "zoo: bucket that is tried again: " + m.name
-			spec := retrying(m.name, name, lt.Injected, lt.DeadlineSleeps, untilThere)
-			all = append(all, zoo.Mutant{
-				Name: "waits only: " + m.name, Rule: m.rule, Family: m.family, Spec: waitsOnly(spec),
-			})
-		}
-		all = append(all, overtakenMutants()...)
-	}
-	all = append(all, zoo.Mutant{
-		Name: neverUnlocks, Rule: "X-CALLS", Spec: asleepSpec(neverUnlocks, lt.Injected), Hangs: true,
-	})
-	const cancelsLater = "a reservation is cancelled by a goroutine"
-	later := debtSpec("", lt.Injected)
-	made := later.New
-	later.New = func(env lt.Env, cfg lt.Config) lt.Funcs {
-		f := made(env, cfg)
-		reserve := f.Reserve
-		f.Reserve = func(n int) lt.Reservation {
-			r := reserve(n)
-			if cancel := r.Cancel; cancel != nil {
-				r.Cancel = func() { go cancel() }
-			}
-			return r
-		}
-		return f
-	}
-	all = append(all, zoo.Mutant{Name: cancelsLater, Rule: "X-EFFECT", Spec: later})
-	all = append(all, zoo.Mutant{Name: gives, Rule: "RL-ENV", Spec: givesSpec()})
-	all = append(all, zoo.Mutant{Name: spins, Rule: "W-CANCEL", Spec: spinsSpec(lt.Injected), Hangs: true})
-	const ticks = "the ticker goes on after Stop"
-	all = append(all, zoo.Mutant{Name: ticks, Rule: "X-LEAK", Spec: tickerSpec(ticks, lt.Injected), Family: "leaks"})
-	all = append(all,
-		zoo.Mutant{Name: "filled twice each 50ms", Rule: "RL-ENV", Spec: tickSpec("its ticker fills it twice",
-			lt.PackageTime),
-			Steps: 3},
-		zoo.Mutant{Name: "filled each 50ms: a negative request adds tokens", Rule: "RL-NEG",
-			Spec: tickSpec("a negative request adds tokens", lt.PackageTime)},
-		zoo.Mutant{Name: "rate in float32: refills too fast", Rule: "RL-ENV",
-			Spec: float32Spec("refills too fast", lt.Explicit)},
-		zoo.Mutant{Name: "instants in milliseconds: refills too slowly", Rule: "RL-WORK",
-			Spec: millisecondSpec("refills too slowly", lt.Explicit)},
-		zoo.Mutant{Name: "one token: room for one more", Rule: "RL-CAP", Spec: oneSpec("room for one more",
-			lt.Explicit)},
-		zoo.Mutant{Name: "one token: a burst that takes centuries overflows", Rule: "X-CFG", Family: "tiny rates",
-			Spec: oneSpec("a burst that takes centuries overflows", lt.Explicit)})
-	all = append(all, quickMutants()...)
-	all = append(all, pacerMutants()...)
-	all = append(all, refusingMutants()...)
-	all = append(all, creditMutants()...)
-	all = append(all, remoteMutants()...)
-	all = append(all, keyedMutants()...)
-	const races, shows = "counts before it locks", "a new bucket shows what came since the zero time"
-	all = append(all, zoo.Mutant{Name: shows, Rule: "RL-TOKENS", Spec: bucketSpec(shows, lt.Explicit)})
-	return append(all, zoo.Mutant{Name: races, Rule: "X-RACE", Spec: bucketSpec(races, lt.Explicit)})
+	idle := mistake{name: idleAddsUp, rule: "RL-CAP", family: "idle again and again"}
+	tooLong := mistake{name: "a burst that takes centuries to come overflows", rule: "X-CFG", family: "odd bursts"}
+	fullRefunds := reservesOnly(debtSpec("a cancel refunds everything", lt.Explicit))
+	return slices.Concat(
+		kind(bucketSpec).mutants("", lt.Explicit, bucketMutants...),
+		kind(bucketSpec).mutants("Injected: ", lt.Injected, idle),
+		kind(bucketSpec).mutants("PackageTime: ", lt.PackageTime, idle),
+		kind(prepaidSpec).mutants("", lt.Explicit, prepaidMutants...),
+		kind(perSecondSpec).mutants("so many per second: ", lt.Explicit, perSecondMutants...),
+		[]zoo.Mutant{
+			{Name: "tokens are handed out by a goroutine", Rule: "X-ROW", Spec: handed()},
+			{Name: "goroutine left behind", Rule: "X-LEAK", Spec: bucketSpec("goroutine left behind", lt.Injected)},
+		},
+		kind(debtSpec).mutants("", lt.Explicit, debtMutants...),
+		kind(debtSpec).with(reservesOnly).mutants("reserves only: ", lt.Explicit,
+			mistake{name: "who is due has nobody behind", rule: "CN-ANY", family: "given up at its instant"}),
+		kind(debtSpec).with(sleepsOver).mutants("", lt.Injected,
+			mistake{name: "a deadline is compared with package time", rule: "X-CLOCK1", family: "deadlines"}),
+		kind(queueSpec).mutants("", lt.Injected, queueMutants...),
+		[]zoo.Mutant{
+			{Name: "unfair: " + neverCollects, Rule: "W-NOLOST", Spec: outgrownSpec(neverCollects, lt.FairNone)},
+			{Name: raisesForGood, Rule: "RL-ENV", Spec: outgrownSpec(raisesForGood, lt.FairFIFO)},
+			{Name: cutsWhatIsKept, Rule: "W-EXACT", Spec: outgrownSpec(cutsWhatIsKept, lt.FairFIFO)},
+			{Name: "full refunds that move nobody", Rule: "RL-ENV",
+				Spec: declaring(fullRefunds, lt.Traits{Refund: lt.RefundFull})},
+			{Name: grantsMore, Rule: "RL-NBIG", Spec: grantsMoreSpec()},
+			{Name: zoo.LosesTime, Rule: "X-READ", Spec: losesTime()},
+		},
+		kind(bucketSpec).with(oneConfiguration).mutants("one configuration: ", lt.Explicit, configuredMutants...),
+		waitsOnlyMutants(),
+		[]zoo.Mutant{
+			{Name: neverUnlocks, Rule: "X-CALLS", Spec: asleepSpec(neverUnlocks, lt.Injected), Hangs: true},
+			{Name: "a reservation is cancelled by a goroutine", Rule: "X-EFFECT", Spec: cancelsLater()},
+			{Name: gives, Rule: "RL-ENV", Spec: givesSpec()},
+			{Name: spins, Rule: "W-CANCEL", Spec: spinsSpec(lt.Injected), Hangs: true},
+			{Name: ticksOn, Rule: "X-LEAK", Spec: tickerSpec(ticksOn, lt.Injected), Family: "leaks"},
+			{Name: "filled twice each 50ms", Rule: "RL-ENV", Steps: 3,
+				Spec: tickSpec("its ticker fills it twice", lt.PackageTime)},
+		},
+		kind(tickSpec).mutants("filled each 50ms: ", lt.PackageTime,
+			mistake{name: "a negative request adds tokens", rule: "RL-NEG"}),
+		kind(float32Spec).mutants("rate in float32: ", lt.Explicit, mistake{name: "refills too fast", rule: "RL-ENV"}),
+		kind(millisecondSpec).mutants("instants in milliseconds: ", lt.Explicit,
+			mistake{name: "refills too slowly", rule: "RL-WORK"}),
+		kind(oneSpec).mutants("one token: ", lt.Explicit, oneMutants...),
+		kind(quickSpec).mutants("", lt.PackageTime, quickMutants...),
+		kind(pacerSpec).mutants("a pacer: ", lt.PackageTime, tooLong),
+		kind(pacerSpec).with(waitsOnly).mutants("a pacer, waits only: ", lt.PackageTime, tooLong,
+			mistake{name: "a burst of 0 is a default", rule: "X-CFG", family: "odd bursts"}),
+		kind(pacerSpec).mutants("", lt.PackageTime, pacerMutants...),
+		refusingMutants(),
+		creditMutants(),
+		kind(remoteSpec).mutants("remote: ", lt.PackageTime, remoteMutants...),
+		keyedMutants(),
+		kind(bucketSpec).mutants("", lt.Explicit,
+			mistake{name: "a new bucket shows what came since the zero time", rule: "RL-TOKENS"},
+			mistake{name: "counts before it locks", rule: "X-RACE"}),
+	)
 }
 
 // Designs are correct limiters of several kinds, the first ones on one clock each.
 func Designs() []zoo.Design {
 	specs := []lt.Spec{
 		bucketSpec("", lt.Injected), bucketSpec("", lt.PackageTime), bucketSpec("", lt.Explicit),
-		debtSpec("", lt.Injected), queueSpec("", lt.Injected), instantSpec(lt.Explicit), perSecondSpec(""),
+		debtSpec("", lt.Injected), queueSpec("", lt.Injected), perSecondSpec("", lt.Explicit),
 		perPeriodSpec(lt.Explicit), perPeriodSpec(lt.Injected),
 		tickerSpec("", lt.PackageTime), lateSpec(lt.PackageTime),
-		debtSpec("", lt.PackageTime), debtSpec("", lt.Explicit),
-		queueSpec("", lt.PackageTime), instantSpec(lt.Injected),
+		debtSpec("", lt.PackageTime), debtSpec("", lt.Explicit), queueSpec("", lt.PackageTime),
 		retrySpec(lt.Injected), retrySpec(lt.PackageTime), hastySpec(lt.PackageTime), hastySpec(lt.Injected),
 		asleepSpec("", lt.Injected), asleepSpec("", lt.PackageTime),
 		float32Spec("", lt.Explicit), float32Spec("", lt.Injected),
@@ -157,6 +115,8 @@ func Designs() []zoo.Design {
 		declaring(bucketSpec("an old instant rewinds", lt.Explicit), lt.Traits{BackTime: lt.BackRewind}),
 		declaring(debtSpec("a cancelled wait returns an error of its own", lt.PackageTime),
 			lt.Traits{WaitErrors: lt.WaitErrorsOwn}),
+		declaring(debtSpec(followsBurst, lt.Explicit), lt.Traits{OnBurstRaised: lt.RaiseBringsTokens}),
+		declaring(debtSpec(followsBurst, lt.Injected), lt.Traits{OnBurstRaised: lt.RaiseBringsTokens}),
 		debtSpec(refusesNever, lt.Explicit), reasonsSpec(lt.Injected), reasonsSpec(lt.PackageTime),
 		reservesOnly(debtSpec("", lt.Explicit)),
 		creditSpec("", lt.Injected), creditSpec("", lt.PackageTime), creditSpec("", lt.Explicit),
@@ -170,7 +130,7 @@ func Designs() []zoo.Design {
 		keyedFloat32Spec("", lt.Explicit),
 		keyedTimers("", lt.Injected), keyedTimers("", lt.PackageTime),
 		keyedLimitsSpec("", lt.Injected), keyedLimitsSpec("", lt.PackageTime), keyedLimitsSpec("", lt.Explicit),
-		prepaidSpec(""), outgrownSpec("", lt.FairFIFO), outgrownSpec("", lt.FairNone),
+		prepaidSpec("", lt.Explicit), outgrownSpec("", lt.FairFIFO), outgrownSpec("", lt.FairNone),
 		onlySpec(bucketSpec("", lt.Explicit), 20, 5), onlySpec(bucketSpec("", lt.Injected), 20, 5),
 		onlySpec(keyedSpec("", lt.Injected), 1, 2), onlySpec(bucketSpec(unrounded, lt.Injected), 1, 2),
 	}
@@ -195,9 +155,11 @@ func Designs() []zoo.Design {
 // declaring is a design that a declaration makes correct.
 func declaring(spec lt.Spec, tr lt.Traits) lt.Spec {
 	spec.Name += ", declared"
-	spec.Traits.Zero, spec.Traits.WaitErrors = tr.Zero, tr.WaitErrors
+	spec.Traits.Zero = cmp.Or(tr.Zero, spec.Traits.Zero)
+	spec.Traits.WaitErrors = cmp.Or(tr.WaitErrors, spec.Traits.WaitErrors)
 	spec.Traits.BackTime = cmp.Or(tr.BackTime, spec.Traits.BackTime)
 	spec.Traits.Refund = cmp.Or(tr.Refund, spec.Traits.Refund)
+	spec.Traits.OnBurstRaised = cmp.Or(tr.OnBurstRaised, spec.Traits.OnBurstRaised)
 	return spec
 }
 
@@ -215,92 +177,86 @@ func designs(specs []lt.Spec) []zoo.Design {
 }
 
 const (
-	keepsLock       = "keeps a lock when it denies"
-	leavesGoroutine = "goroutine left behind"
-	roomForOne      = "room for one is room for all"
-	idleFamily      = "idle again and again"
-	infKeepsBurst   = "an infinite rate grants no more than the burst"
-	idleAddsUp      = "each idle time brings an eighth of a token, in whole tokens"
+	keepsLock  = "keeps a lock when it denies"
+	roomForOne = "room for one is room for all"
+	idleAddsUp = "each idle time brings an eighth of a token, in whole tokens"
 )
 
 // bucketMutants are the mistakes of the plain bucket.
-var bucketMutants = []struct{ name, rule string }{
-	{"refills too fast", "RL-ENV"},
-	{"interval is cut to a nanosecond", "RL-ENV"},
-	{"interval is cut to a microsecond", "RL-ENV"},
-	{"refills too slowly", "RL-WORK"},
-	{"the last nanosecond before it is full is cut off", "RL-WORK"},
-	{"needs a little more than there is", "RL-WORK"},
-	{"grants a little early", "RL-MODEL"},
-	{"starts empty", "RL-FULL"},
-	{"bucket one too large", "RL-CAP"},
-	{"bucket without a bound", "RL-CAP"},
-	{idleAddsUp, "RL-CAP"},
-	{roomForOne, "RL-ENV"},
-	{"a denied request costs a token", "RL-DENYPURE"},
-	{"moves on when it denies", "RL-FRAC"},
-	{"counts whole tokens only", "RL-WORK"},
-	{"forgets the rest on a grant", "RL-WORK"},
-	{"a product overflows after a long time", "RL-IDLE"},
-	{"a product of 64 bits wraps", "RL-WORK"},
-	{"a request for 0 is denied", "RL-N0"},
-	{"a negative request adds tokens", "RL-NEG"},
-	{"grants more than the burst", "RL-NBIG"},
-	{"a large request resets the bucket", "RL-NBIG"},
-	{"an old instant rewinds", "RL-PAST"},
-	{"an old instant brings a nanosecond", "RL-PAST"},
-	{"an old instant is denied", "RL-PAST"},
-	{"the zero time means new", "RL-EPOCH"},
-	{"unix 0 means new", "RL-EPOCH"},
-	{"panics when it is empty", "X-CALLS"},
-	{"keeps a lock when it denies", "X-CALLS"},
-	{"checks without the lock", "X-CONC"},
-	{infKeepsBurst, "RL-INF"},
+var bucketMutants = []mistake{
+	{name: "refills too fast", rule: "RL-ENV"},
+	{name: "interval is cut to a nanosecond", rule: "RL-ENV"},
+	{name: "interval is cut to a microsecond", rule: "RL-ENV"},
+	{name: "refills too slowly", rule: "RL-WORK"},
+	{name: "the last nanosecond before it is full is cut off", rule: "RL-WORK"},
+	{name: "needs a little more than there is", rule: "RL-WORK"},
+	{name: "grants a little early", rule: "RL-MODEL"},
+	{name: "starts empty", rule: "RL-FULL"},
+	{name: "bucket one too large", rule: "RL-CAP"},
+	{name: "bucket without a bound", rule: "RL-CAP"},
+	{name: idleAddsUp, rule: "RL-CAP"},
+	{name: roomForOne, rule: "RL-ENV"},
+	{name: "a denied request costs a token", rule: "RL-DENYPURE"},
+	{name: "moves on when it denies", rule: "RL-FRAC"},
+	{name: "counts whole tokens only", rule: "RL-WORK"},
+	{name: "forgets the rest on a grant", rule: "RL-WORK"},
+	{name: "a product overflows after a long time", rule: "RL-IDLE"},
+	{name: "a product of 64 bits wraps", rule: "RL-WORK"},
+	{name: "a request for 0 is denied", rule: "RL-N0"},
+	{name: "a negative request adds tokens", rule: "RL-NEG"},
+	{name: "grants more than the burst", rule: "RL-NBIG"},
+	{name: "a large request resets the bucket", rule: "RL-NBIG"},
+	{name: "an old instant rewinds", rule: "RL-PAST"},
+	{name: "an old instant brings a nanosecond", rule: "RL-PAST"},
+	{name: "an old instant is denied", rule: "RL-PAST"},
+	{name: "the zero time means new", rule: "RL-EPOCH"},
+	{name: "unix 0 means new", rule: "RL-EPOCH"},
+	{name: "panics when it is empty", rule: "X-CALLS"},
+	{name: keepsLock, rule: "X-CALLS"},
+	{name: "checks without the lock", rule: "X-CONC"},
+	{name: "an infinite rate grants no more than the burst", rule: "RL-INF"},
 }
 
-// triedMutants are some of those of the bucket whose requests are waits that are given up at once.
-var triedMutants = []struct{ name, rule, family string }{
-	{"refills too slowly", "RL-WORK", "burst 1"},
-	{"a negative request adds tokens", "RL-NEG", "odd numbers"},
-	{"grants more than the burst", "RL-NBIG", "odd bursts"},
-	{"a denied request costs a token", "RL-DENYPURE", "burst 3"},
+// configuredMutants are some of those of a bucket that is made in one configuration.
+var configuredMutants = []mistake{
+	{name: "refills too fast", rule: "RL-ENV"},
+	{name: "bucket without a bound", rule: "RL-CAP"},
+	{name: "moves on when it denies", rule: "RL-FRAC"},
+	{name: "forgets the rest on a grant", rule: "RL-WORK"},
+	{name: "a negative request adds tokens", rule: "RL-NEG"},
 }
 
 // perSecondMutants are some of those of the bucket that says only how many per second,
 // which only a burst above 1 shows.
-var perSecondMutants = []struct{ name, rule string }{
-	{"refills too fast", "RL-ENV"},
-	{"forgets the rest on a grant", "RL-WORK"},
-	{"moves on when it denies", "RL-FRAC"},
-	{"bucket without a bound", "RL-CAP"},
-	{"time stands still for a full bucket", "RL-CAP"},
-	{"a large request resets the bucket", "RL-NBIG"},
+var perSecondMutants = []mistake{
+	{name: "refills too fast", rule: "RL-ENV"},
+	{name: "forgets the rest on a grant", rule: "RL-WORK"},
+	{name: "moves on when it denies", rule: "RL-FRAC"},
+	{name: "bucket without a bound", rule: "RL-CAP"},
+	{name: "a large request resets the bucket", rule: "RL-NBIG"},
 }
 
 // queueMutants are those of the bucket with a queue, with the rule that must catch each and a family in
 // which it shows.
-var queueMutants = []struct{ name, rule, family string }{
-	{"who comes last is served first", "W-FIFO", "waits"},
-	{"a request overtakes those who wait", "W-NOSTARVE", "starving"},
-	{"who gives up leaves the next asleep", "W-NOLOST", "waits"},
-	{"a new limit leaves the timer", "W-WAKE", "limits and waits"},
-	{"who gives up leaves the timer", "W-WAKE", "deadlines"},
-	{"who is served as he gives up returns an error", "W-DEADEQ", "given up as another is"},
-	{"who gives up lets one go", "W-CANCEL", "several are next"},
-	{"who waits for more than a lower burst stays first", "W-NOLOST", "bursts and waits"},
-	{"who waits for one more than a lower burst stays first", "W-NOLOST", "bursts and waits"},
-	{"a clock that is set back far overflows", "X-BACK", "cancelled before"},
-	{"a limit that is set before anybody asks empties the bucket", "SL-KEEP", "limits"},
-	{"a limit in another period leaves the units", "SL-KEEP", "limits and reservations"},
-	{"a look at a full bucket adds a unit", "RL-NBIG", "huge rates"},
+var queueMutants = []mistake{
+	{"who comes last is served first", "W-FIFO", "waits", lt.Injected},
+	{"a request overtakes those who wait", "W-NOSTARVE", "starving", lt.Injected},
+	{"who gives up leaves the next asleep", "W-NOLOST", "waits", lt.Injected},
+	{"a new limit leaves the timer", "W-WAKE", "limits and waits", lt.Injected},
+	{"who gives up leaves the timer", "W-WAKE", "deadlines", lt.Injected},
+	{"who is served as he gives up returns an error", "W-DEADEQ", "given up as another is", lt.Injected},
+	{"who gives up lets one go", "W-CANCEL", "several are next", lt.Injected},
+	{"who waits for more than a lower burst stays first", "W-NOLOST", "bursts and waits", lt.Injected},
+	{"who waits for one more than a lower burst stays first", "W-NOLOST", "bursts and waits", lt.Injected},
+	{"a clock that is set back far overflows", "X-BACK", "cancelled before", lt.Injected},
+	{"a limit that is set before anybody asks empties the bucket", "SL-KEEP", "limits", lt.Injected},
+	{"a limit in another period leaves the units", "SL-KEEP", "limits and reservations", lt.Injected},
+	{"a look at a full bucket adds a unit", "RL-NBIG", "huge rates", lt.Injected},
 }
 
 // debtMutants are those of the bucket that goes into debt, with the rule that must catch each and a family in
 // which it shows.
-var debtMutants = []struct {
-	name, rule, family string
-	source             lt.TimeSource
-}{
+var debtMutants = []mistake{
 	{"a wait wakes early", "W-NOTEARLY", "waits", lt.Injected},
 	{"a wait wakes late", "W-EXACT", "waits", lt.Injected},
 	{"a wait takes nothing in the end", "W-EATS", "waits", lt.Injected},
@@ -363,7 +319,6 @@ var debtMutants = []struct {
 	{"a burst that is set in the past rewinds", "RL-PAST", "back in time", lt.Explicit},
 	{"a cancel in the past rewinds", "RL-PAST", "back in time", lt.Explicit},
 	{"a lower burst leaves the tokens for old instants", "RL-PAST", "back in time", lt.Explicit},
-	{"a higher burst is pro-rated", "SB-NOGIFT", "bursts", lt.Explicit},
 	{"a lower burst is pro-rated", "SB-LIVE", "bursts and reservations", lt.Explicit},
 	{"one more than the largest burst overflows", "X-CFG", "odd bursts", lt.Explicit},
 	{"a query shows the level of the last request", "RL-TOKENS", "what is shown", lt.Explicit},

@@ -7,7 +7,6 @@ import (
 	"github.com/jonboulle/clockwork"
 
 	lt "github.com/escapement-go/escapement/conformance/limitertest"
-	"github.com/escapement-go/escapement/internal/zoo"
 )
 
 // pacer hands out single turns, and who waits sleeps until its own comes. It is correct unless mutant
@@ -65,23 +64,17 @@ func pacerSpec(mutant string, source lt.TimeSource) lt.Spec {
 		Name: "zoo: pacer: " + mutant,
 		Time: source,
 		New: func(env lt.Env, cfg lt.Config) lt.Funcs {
-			every := cfg.Rate.Interval()
-			tooLong := time.Duration(cfg.Burst) > 1<<62/max(1, every) && mutant != anyBurst
-			none := cfg.Burst == 0 && mutant == unbounded
-			if cfg.Rate.Events < 1 || every < 1 || cfg.Burst < 1 && !none || tooLong {
+			every, burst := cfg.Rate.Interval(), time.Duration(cfg.Burst)
+			if burst == 0 && mutant == "a burst of 0 is a default" {
+				burst = 10
+			}
+			tooLong := burst > 1<<62/max(1, every) && mutant != "a burst that takes centuries to come overflows"
+			if cfg.Rate.Events < 1 || every < 1 || burst < 1 || tooLong {
 				panic("pacer: want a burst of at least 1, and an interval")
 			}
-			slack := time.Duration(cfg.Burst-1) * every
-			if none {
-				slack = 9 * every
-			}
+			slack := (burst - 1) * every
 			p := &pacer{clock: env.Clock, mutant: mutant, every: every, slack: slack, next: env.Clock.Now().Add(-slack)}
-			return lt.Funcs{Allow: p.allow, Wait: func(n int) {
-				if n != 1 {
-					panic("pacer: one turn at a time")
-				}
-				p.wait()
-			}}
+			return lt.Funcs{Allow: p.allow, Wait: func(n int) { single(n); p.wait() }}
 		},
 		Traits: lt.Traits{
 			Initial: lt.InitialFull, OneAtATime: true, BackTime: lt.BackClamp, ZeroRate: lt.ZeroRateRefused,
@@ -90,27 +83,9 @@ func pacerSpec(mutant string, source lt.TimeSource) lt.Spec {
 	}
 }
 
-const (
-	anyBurst  = "a burst that takes centuries to come overflows"
-	unbounded = "a burst of 0 is a default"
-)
-
-// pacerMutants are mistakes of waits that requests do not make, and one that both make.
-func pacerMutants() []zoo.Mutant {
-	all := []zoo.Mutant{
-		{Name: "a pacer: " + anyBurst, Rule: "X-CFG", Family: "odd bursts", Spec: pacerSpec(anyBurst, lt.PackageTime)},
-		{Name: "a pacer, waits only: " + anyBurst, Rule: "X-CFG", Family: "odd bursts",
-			Spec: waitsOnly(pacerSpec(anyBurst, lt.PackageTime))},
-		{Name: "a pacer, waits only: " + unbounded, Rule: "X-CFG", Family: "odd bursts",
-			Spec: waitsOnly(pacerSpec(unbounded, lt.PackageTime))},
-	}
-	for _, m := range []struct{ name, rule string }{
-		{"a wait keeps all idle time", "RL-ENV"},
-		{"a wait sleeps whole microseconds", "W-NOTEARLY"},
-		{"a wait cuts now to milliseconds", "W-EXACT"},
-	} {
-		all = append(all, zoo.Mutant{Name: m.name, Rule: m.rule, Spec: pacerSpec(m.name, lt.PackageTime),
-			Family: "waits at all rates"})
-	}
-	return all
+// pacerMutants are mistakes of waits that requests do not make.
+var pacerMutants = []mistake{
+	{name: "a wait keeps all idle time", rule: "RL-ENV", family: "waits at all rates"},
+	{name: "a wait sleeps whole microseconds", rule: "W-NOTEARLY", family: "waits at all rates"},
+	{name: "a wait cuts now to milliseconds", rule: "W-EXACT", family: "waits at all rates"},
 }

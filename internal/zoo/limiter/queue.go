@@ -33,17 +33,9 @@ type queueBucket struct {
 }
 
 type queued struct {
-	n       int
-	served  chan struct{} // closed when it is decided
-	refused bool          // it is for more than the burst
-}
-
-// outcome is what a wait returns that is decided.
-func (w *queued) outcome() error {
-	if w.refused {
-		return errTooMany
-	}
-	return nil
+	n      int
+	served chan struct{} // closed when it is decided
+	err    error         // what it then returns
 }
 
 func newQueue(clock clockwork.Clock, cfg lt.Config, mutant string) *queueBucket {
@@ -75,48 +67,42 @@ func (l *queueBucket) fill() {
 	}
 }
 
-// serve gives to those who wait what is there, and sets the timer for the next.
-func (l *queueBucket) serve() {
+// serve gives to those who wait what is there, and sets the timer for the next. With the mistake one it lets only one
+// go, and comes back when the next one's tokens would have come to an empty bucket.
+func (l *queueBucket) serve(one bool) {
 	l.fill()
-	for len(l.queue) > 0 {
+	served := false
+	for len(l.queue) > 0 && !(one && served) {
 		first := l.queue[0]
-		first.refused = first.n > l.burst && l.mutant != "who waits for more than a lower burst stays first"
-		if l.mutant == "who waits for one more than a lower burst stays first" {
-			first.refused = first.n > l.burst+1
+		refused := first.n > l.burst
+		switch l.mutant {
+		case "who waits for more than a lower burst stays first":
+			refused = false
+		case "who waits for one more than a lower burst stays first":
+			refused = first.n > l.burst+1
 		}
-		if !first.refused && l.level < l.units(first.n) {
+		if refused {
+			first.err = errTooMany
+		} else if l.level -= l.units(first.n); l.level < 0 {
+			l.level += l.units(first.n)
 			break
 		}
-		if !first.refused {
-			l.level -= l.units(first.n)
-		}
 		close(first.served)
+		served = true
 		l.queue = l.queue[1:]
 	}
 	if l.wakeup != nil {
 		l.wakeup.Stop()
 	}
 	if len(l.queue) > 0 {
-		e := int64(l.rate.Events)
-		l.wakeup = l.clock.AfterFunc(time.Duration((l.units(l.queue[0].n)-l.level+e-1)/e), func() {
+		missing, e := l.units(l.queue[0].n), int64(l.rate.Events)
+		if !one || !served {
+			missing -= l.level
+		}
+		l.wakeup = l.clock.AfterFunc(time.Duration((missing+e-1)/e), func() {
 			l.mu.Lock()
 			defer l.mu.Unlock()
-			l.serve()
-		})
-	}
-}
-
-// serveOne gives to the first of those who wait what is there, and comes back when the next one's
-// tokens would have come to an empty bucket.
-func (l *queueBucket) serveOne() {
-	rest := l.queue[min(1, len(l.queue)):]
-	l.queue = l.queue[:min(1, len(l.queue))]
-	l.serve()
-	if l.queue = append(l.queue, rest...); len(l.queue) == len(rest) && len(rest) > 0 {
-		l.wakeup = l.clock.AfterFunc(time.Duration(l.units(rest[0].n)/int64(l.rate.Events)), func() {
-			l.mu.Lock()
-			defer l.mu.Unlock()
-			l.serve()
+			l.serve(false)
 		})
 	}
 }
@@ -152,11 +138,11 @@ func (l *queueBucket) waitN(ctx context.Context, n int) error {
 	} else {
 		l.queue = append(l.queue, w)
 	}
-	l.serve()
+	l.serve(false)
 	l.mu.Unlock()
 	select {
 	case <-w.served:
-		return w.outcome()
+		return w.err
 	case <-ctx.Done():
 	}
 	l.mu.Lock()
@@ -166,7 +152,7 @@ func (l *queueBucket) waitN(ctx context.Context, n int) error {
 		return ctx.Err()
 	}
 	if i < 0 {
-		return w.outcome() // decided meanwhile
+		return w.err // decided meanwhile
 	}
 	l.queue = slices.Delete(l.queue, i, i+1)
 	switch l.mutant {
@@ -174,9 +160,9 @@ func (l *queueBucket) waitN(ctx context.Context, n int) error {
 		l.wakeup.Stop()
 	case "who gives up leaves the timer":
 	case "who gives up lets one go":
-		l.serveOne()
+		l.serve(true)
 	default:
-		l.serve()
+		l.serve(false)
 	}
 	return ctx.Err()
 }
@@ -193,7 +179,7 @@ func (l *queueBucket) setLimit(r lt.Rate) {
 	}
 	l.rate = r
 	if l.mutant != "a new limit leaves the timer" {
-		l.serve()
+		l.serve(false)
 	}
 }
 
@@ -203,7 +189,7 @@ func (l *queueBucket) setBurst(n int) {
 	l.fill()
 	l.burst = n
 	l.level = min(l.level, l.units(n))
-	l.serve()
+	l.serve(false)
 }
 
 func queueSpec(mutant string, source lt.TimeSource) lt.Spec {

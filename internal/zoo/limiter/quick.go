@@ -6,7 +6,6 @@ import (
 	"time"
 
 	lt "github.com/escapement-go/escapement/conformance/limitertest"
-	"github.com/escapement-go/escapement/internal/zoo"
 )
 
 // quickBucket is the bucket in floating point with an Allow that looks only at the instant of the
@@ -14,8 +13,7 @@ import (
 // unless mutant names one of its mistakes.
 type quickBucket struct {
 	*bucket
-	mutant string
-	full   time.Duration // in which a token that was taken is there again
+	full time.Duration // in which a token that was taken is there again
 
 	quick sync.Mutex
 	alone bool      // only Allow was called since the bucket was full,
@@ -24,16 +22,14 @@ type quickBucket struct {
 
 func newQuick(cfg lt.Config, mutant string) *quickBucket {
 	every := float64(cfg.Rate.Per) / float64(cfg.Rate.Events)
-	l := &quickBucket{bucket: newBucket(cfg, ""), mutant: mutant, full: math.MaxInt64}
-	switch {
-	case every >= 1<<63:
-		if mutant == "an interval of Allow alone overflows" {
-			l.full = math.MinInt64
-		}
-	case mutant == "Allow alone cuts the interval":
+	l := &quickBucket{bucket: newBucket(cfg, mutant), full: math.MaxInt64}
+	switch fits := every < 1<<63; {
+	case fits && l.is("Allow alone cuts the interval"):
 		l.full = time.Duration(every)
-	default:
+	case fits:
 		l.full = time.Duration(math.Ceil(every))
+	case l.is("an interval of Allow alone overflows"):
+		l.full = math.MinInt64
 	}
 	return l
 }
@@ -53,7 +49,7 @@ func (l *quickBucket) allow(now time.Time) bool {
 
 // settle tells the bucket of what was taken.
 func (l *quickBucket) settle() {
-	if l.alone && l.mutant != "what Allow alone has taken is forgotten" {
+	if l.alone && !l.is("what Allow alone has taken is forgotten") {
 		l.tokens, l.last = float64(l.burst-1), l.taken
 	}
 	l.alone = false
@@ -84,15 +80,8 @@ func quickSpec(mutant string, source lt.TimeSource) lt.Spec {
 }
 
 // quickMutants are mistakes that only show where Allow is called several times in a row.
-func quickMutants() []zoo.Mutant {
-	var all []zoo.Mutant
-	for _, m := range []struct{ name, rule, family string }{
-		{"what Allow alone has taken is forgotten", "RL-ENV", "polling"},
-		{"Allow alone cuts the interval", "RL-ENV", "polling"},
-		{"an interval of Allow alone overflows", "RL-TINY", "tiny rates"},
-	} {
-		all = append(all, zoo.Mutant{Name: m.name, Rule: m.rule, Spec: quickSpec(m.name, lt.PackageTime),
-			Family: m.family})
-	}
-	return all
+var quickMutants = []mistake{
+	{name: "what Allow alone has taken is forgotten", rule: "RL-ENV", family: "polling"},
+	{name: "Allow alone cuts the interval", rule: "RL-ENV", family: "polling"},
+	{name: "an interval of Allow alone overflows", rule: "RL-TINY", family: "tiny rates"},
 }

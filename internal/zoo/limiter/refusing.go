@@ -2,29 +2,36 @@ package limiter
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	lt "github.com/escapement-go/escapement/conformance/limitertest"
 	"github.com/escapement-go/escapement/internal/zoo"
 )
 
-// onlyOne accepts a burst of 1, at rates from one a minute to a thousand a second.
-func onlyOne(cfg lt.Config) bool {
+// refusal is a constructor that refuses what it does not accept.
+type refusal struct {
+	what    string
+	accepts func(cfg lt.Config) bool
+}
+
+// burstOfOne is at rates from one a minute to a thousand a second.
+var burstOfOne = refusal{"burst of 1 only", func(cfg lt.Config) bool {
 	return cfg.Burst == 1 && cfg.Rate.Exact() && cfg.Rate.Interval() <= time.Minute &&
 		cfg.Rate.Interval() >= time.Millisecond
-}
+}}
 
-// asManyPerSecond accepts as many tokens per second as the burst.
-func asManyPerSecond(cfg lt.Config) bool {
+// burstEachSecond is as many tokens per second as the burst.
+var burstEachSecond = refusal{"a burst each second", func(cfg lt.Config) bool {
 	return cfg.Burst > 0 && cfg.Burst == cfg.Rate.Events && cfg.Rate.Per == time.Second
-}
+}}
 
-// refusing is a design whose constructor refuses what it does not accept.
-func refusing(what string, accepts func(lt.Config) bool, spec lt.Spec) lt.Spec {
+// of is a design with that constructor.
+func (r refusal) of(spec lt.Spec) lt.Spec {
 	inner := spec.New
-	spec.Name = what + ": " + spec.Name
+	spec.Name = r.what + ": " + spec.Name
 	spec.New = func(env lt.Env, cfg lt.Config) lt.Funcs {
-		if !accepts(cfg) {
+		if !r.accepts(cfg) {
 			panic(fmt.Sprintf("it cannot be made with a rate of %s and a burst of %d", cfg.Rate, cfg.Burst))
 		}
 		return inner(env, cfg)
@@ -35,40 +42,46 @@ func refusing(what string, accepts func(lt.Config) bool, spec lt.Spec) lt.Spec {
 
 // refusingMutants are mistakes that limiters of a few rates and bursts must be caught at.
 func refusingMutants() (all []zoo.Mutant) {
-	add := func(name, rule string, spec lt.Spec) {
-		all = append(all,
-			zoo.Mutant{Name: "burst of 1 only: " + name, Rule: rule, Spec: refusing("burst of 1 only", onlyOne, spec)},
-			zoo.Mutant{Name: "a burst each second: " + name, Rule: rule,
-				Spec: refusing("a burst each second", asManyPerSecond, spec)})
+	add := func(k kind, r refusal, source lt.TimeSource, m mistake) {
+		all = append(all, k.with(r.of).mutants(r.what+": ", source, m)...)
 	}
-	for _, m := range []struct{ name, rule string }{
-		{"a delay is a tenth too short", "RS-DELAY"},
-		{"a debt is forgiven", "RS-DEBT"},
-		{"a cancel refunds twice", "CN-UPPER"},
-		{"a cancel takes the tokens again", "CN-LOWER"},
-		{"a cancel refunds everything", "CN-ANY"},
-		{"a late cancel refunds", "CN-LATE"},
-		{"a second cancel refunds again", "CN-IDEM"},
-	} {
-		add(m.name, m.rule, debtSpec(m.name, lt.Explicit))
+	both := func(k kind, source lt.TimeSource, mistakes ...mistake) {
+		for _, m := range mistakes {
+			add(k, burstOfOne, source, m)
+			add(k, burstEachSecond, source, m)
+		}
 	}
+	both(debtSpec, lt.Explicit,
+		mistake{name: "a delay is a tenth too short", rule: "RS-DELAY"},
+		mistake{name: "a debt is forgiven", rule: "RS-DEBT"},
+		mistake{name: "a cancel refunds twice", rule: "CN-UPPER"},
+		mistake{name: "a cancel takes the tokens again", rule: "CN-LOWER"},
+		mistake{name: "a cancel refunds everything", rule: "CN-ANY"},
+		mistake{name: "a late cancel refunds", rule: "CN-LATE"},
+		mistake{name: "a second cancel refunds again", rule: "CN-IDEM"})
 	// With a burst of 1 nothing is ever granted at an old instant.
-	all = append(all, zoo.Mutant{Name: "a burst each second: an old instant rewinds", Rule: "RL-PAST",
-		Spec: refusing("a burst each second", asManyPerSecond, bucketSpec("an old instant rewinds", lt.Explicit))})
-	add("unix 0 means new", "RL-EPOCH", bucketSpec("unix 0 means new", lt.Explicit))
-	add("a clock that is set back rewinds", "X-BACK", debtSpec("a clock that is set back rewinds", lt.Injected))
+	add(bucketSpec, burstEachSecond, lt.Explicit, mistake{name: "an old instant rewinds", rule: "RL-PAST"})
+	both(bucketSpec, lt.Explicit, mistake{name: "unix 0 means new", rule: "RL-EPOCH"})
+	both(debtSpec, lt.Injected, mistake{name: "a clock that is set back rewinds", rule: "X-BACK"})
 	return all
 }
 
 // refusingSpecs are correct limiters of a few rates and bursts.
 func refusingSpecs() (all []lt.Spec) {
 	for _, source := range []lt.TimeSource{lt.Explicit, lt.Injected} {
-		all = append(all, refusing("burst of 1 only", onlyOne, debtSpec("", source)),
-			refusing("a burst each second", asManyPerSecond, debtSpec("", source)),
-			refusing("burst of 1 only", onlyOne, instantSpec(source)))
+		all = append(all, burstOfOne.of(debtSpec("", source)), burstEachSecond.of(debtSpec("", source)))
 	}
-	return append(all, refusing("burst of 1 only", onlyOne, bucketSpec("", lt.Explicit)),
-		refusing("a burst each second", asManyPerSecond, bucketSpec("", lt.Explicit)),
-		refusing("burst of 1 only", onlyOne, queueSpec("", lt.PackageTime)),
-		refusing("a burst each second", asManyPerSecond, queueSpec("", lt.Injected)))
+	return append(all, burstOfOne.of(bucketSpec("", lt.Explicit)), burstEachSecond.of(bucketSpec("", lt.Explicit)),
+		burstOfOne.of(queueSpec("", lt.PackageTime)), burstEachSecond.of(queueSpec("", lt.Injected)))
 }
+
+// onlySpec is a limiter that is made in one configuration.
+func onlySpec(spec lt.Spec, perSecond, burst int) lt.Spec {
+	only := lt.Config{Rate: lt.Rate{Events: perSecond, Per: time.Second}, Burst: burst}
+	what := fmt.Sprintf("zoo: %d per second, a burst of %d", perSecond, burst)
+	spec.Name = strings.TrimPrefix(spec.Name, "zoo: ")
+	spec.Only = []lt.Config{only}
+	return refusal{what, func(cfg lt.Config) bool { return cfg == only }}.of(spec)
+}
+
+func oneConfiguration(spec lt.Spec) lt.Spec { return onlySpec(spec, 20, 5) }

@@ -5,31 +5,34 @@ import (
 	"time"
 
 	lt "github.com/escapement-go/escapement/conformance/limitertest"
+	"github.com/escapement-go/escapement/internal/zoo"
 )
 
-// float32Spec is the bucket in floating point of those who hold the rate in a float32.
+// newFloat32 is a bucket of those who hold the rate in a float32.
+func newFloat32(cfg lt.Config, mutant string) *bucket {
+	l := newBucket(cfg, mutant)
+	l.rate = float64(float32(l.rate))
+	return l
+}
+
+// float32Spec describes it.
 func float32Spec(mutant string, source lt.TimeSource) lt.Spec {
-	spec := bucketSpec(mutant, source)
-	spec.Name = "zoo: rate in float32: " + mutant
-	spec.New = func(env lt.Env, cfg lt.Config) lt.Funcs {
-		l := newBucket(cfg, mutant)
-		l.rate = float64(float32(l.rate))
-		return lt.Funcs{AllowN: func(n int) bool { return l.allow(env.Clock.Now(), n) }, AllowAt: l.allow}
-	}
-	spec.Traits.Precision = lt.PrecisionFloat32
+	spec := bucketOf("zoo: rate in float32: "+mutant, source, func(env lt.Env, cfg lt.Config) lt.Funcs {
+		return onClock(env.Clock, lt.Funcs{AllowAt: newFloat32(cfg, mutant).allow})
+	})
+	spec.Traits.Precision, spec.Traits.Zero = lt.PrecisionFloat32, lt.ZeroGranted
 	return spec
 }
 
-// millisecondSpec is that of those who cut instants to milliseconds.
+// millisecondSpec is the bucket of those who cut instants to milliseconds.
 func millisecondSpec(mutant string, source lt.TimeSource) lt.Spec {
-	spec := bucketSpec(mutant, source)
-	spec.Name = "zoo: instants in milliseconds: " + mutant
-	spec.New = func(env lt.Env, cfg lt.Config) lt.Funcs {
+	spec := bucketOf("zoo: instants in milliseconds: "+mutant, source, func(env lt.Env, cfg lt.Config) lt.Funcs {
 		l := newBucket(cfg, mutant)
-		allow := func(t time.Time, n int) bool { return l.allow(t.Truncate(time.Millisecond), n) }
-		return lt.Funcs{AllowN: func(n int) bool { return allow(env.Clock.Now(), n) }, AllowAt: allow}
-	}
-	spec.Traits.Resolution = time.Millisecond
+		return onClock(env.Clock, lt.Funcs{AllowAt: func(t time.Time, n int) bool {
+			return l.allow(t.Truncate(time.Millisecond), n)
+		}})
+	})
+	spec.Traits.Resolution, spec.Traits.Zero = time.Millisecond, lt.ZeroGranted
 	return spec
 }
 
@@ -42,7 +45,19 @@ type tickBucket struct {
 	cond   *sync.Cond
 	tokens float64
 	adds   bool // a mistake: a negative request does
-	stop   chan struct{}
+}
+
+// newTicked is a full one, to which each tick brings as many tokens, until it is stopped.
+func newTicked(env lt.Env, burst int, period time.Duration, each float64) (l *tickBucket, stop func()) {
+	full := float64(burst)
+	l = &tickBucket{tokens: full}
+	l.cond = sync.NewCond(&l.mu)
+	return l, zoo.OnTicks(env.Clock.NewTicker(period), func() {
+		l.mu.Lock()
+		l.tokens = min(full, l.tokens+each)
+		l.mu.Unlock()
+		l.cond.Broadcast()
+	})
 }
 
 func tickSpec(mutant string, source lt.TimeSource) lt.Spec {
@@ -54,14 +69,12 @@ func tickSpec(mutant string, source lt.TimeSource) lt.Spec {
 			if cfg.Burst < 1 || each < 1e-3 || cfg.Rate == lt.Inf {
 				panic("tickBucket: want a burst of at least 1, and a token in fewer than a thousand ticks")
 			}
-			l := &tickBucket{tokens: float64(cfg.Burst), stop: make(chan struct{})}
-			l.adds = mutant == "a negative request adds tokens"
 			if mutant == "its ticker fills it twice" {
 				each *= 2
 			}
-			l.cond = sync.NewCond(&l.mu)
-			go l.fill(env, tick, each, float64(cfg.Burst))
-			return lt.Funcs{AllowN: l.allow, Wait: l.wait, Stop: func() { close(l.stop) }}
+			l, stop := newTicked(env, cfg.Burst, tick, each)
+			l.adds = mutant == "a negative request adds tokens"
+			return lt.Funcs{AllowN: l.allow, Wait: l.wait, Stop: stop}
 		},
 		Traits: lt.Traits{
 			Initial: lt.InitialFull, Oversize: lt.OversizeRejected, BackTime: lt.BackClamp,
@@ -79,35 +92,12 @@ func burstsSpec(source lt.TimeSource) lt.Spec {
 		if !ok || cfg.Burst < 1 {
 			panic("tickBucket: want a burst of at least 1, and a period in which it comes")
 		}
-		l := &tickBucket{tokens: float64(cfg.Burst), stop: make(chan struct{})}
-		l.cond = sync.NewCond(&l.mu)
-		go l.fill(env, period, l.tokens, l.tokens)
-		return lt.Funcs{Stop: func() { close(l.stop) }, Wait: func(n int) {
-			if n != 1 {
-				panic("tickBucket: one token at a time")
-			}
-			l.wait(n)
-		}}
+		l, stop := newTicked(env, cfg.Burst, period, float64(cfg.Burst))
+		return lt.Funcs{Wait: func(n int) { single(n); l.wait(n) }, Stop: stop}
 	}
 	spec.Traits.Resolution, spec.Traits.OneAtATime = 0, true
 	spec.Traits.RefillSize = 100 // the largest burst that is tried
 	return spec
-}
-
-func (l *tickBucket) fill(env lt.Env, period time.Duration, each, burst float64) {
-	ticker := env.Clock.NewTicker(period)
-	defer ticker.Stop()
-	for {
-		select {
-		case <-ticker.Chan():
-			l.mu.Lock()
-			l.tokens = min(burst, l.tokens+each)
-			l.mu.Unlock()
-			l.cond.Broadcast()
-		case <-l.stop:
-			return
-		}
-	}
 }
 
 func (l *tickBucket) allow(n int) bool {
@@ -132,26 +122,33 @@ func (l *tickBucket) wait(n int) {
 	}
 }
 
-// oneSpec is a bucket that hands out single tokens only, of one goroutine only.
+// oneMutants are mistakes of a bucket that hands out single tokens only.
+var oneMutants = []mistake{
+	{name: "room for one more", rule: "RL-CAP"},
+	{name: "a burst that takes centuries overflows", rule: "X-CFG", family: "tiny rates"},
+}
+
+// oneSpec is such a bucket, of one goroutine only.
 func oneSpec(mutant string, source lt.TimeSource) lt.Spec {
-	spec := bucketSpec("", source)
-	spec.Name = "zoo: one token, one goroutine: " + mutant
-	spec.New = func(env lt.Env, cfg lt.Config) lt.Funcs {
-		l := &oneBucket{every: cfg.Rate.Interval(), burst: time.Duration(cfg.Burst)}
-		overflows := l.burst > 0 && cfg.Rate.Interval() > time.Duration(1<<62)/l.burst
-		if cfg.Burst < 1 || !cfg.Rate.Exact() || overflows && mutant != "a burst that takes centuries overflows" {
-			panic("oneBucket: want a burst of at least 1 and a rate with a whole period")
-		}
-		if mutant == "room for one more" {
-			l.burst++
-		}
-		return lt.Funcs{AllowN: func(n int) bool { return l.allow(env.Clock.Now(), n) }, AllowAt: l.allow}
+	return lt.Spec{
+		Name: "zoo: one token, one goroutine: " + mutant,
+		Time: source,
+		New: func(env lt.Env, cfg lt.Config) lt.Funcs {
+			l := &oneBucket{every: cfg.Rate.Interval(), burst: time.Duration(cfg.Burst)}
+			overflows := l.burst > 0 && l.every > 1<<62/l.burst
+			if cfg.Burst < 1 || !cfg.Rate.Exact() || overflows && mutant != "a burst that takes centuries overflows" {
+				panic("oneBucket: want a burst of at least 1 and a rate with a whole period")
+			}
+			if mutant == "room for one more" {
+				l.burst++
+			}
+			return onClock(env.Clock, lt.Funcs{AllowAt: l.allow})
+		},
+		Traits: lt.Traits{
+			Initial: lt.InitialFull, OneAtATime: true, OneGoroutine: true, BackTime: lt.BackReject,
+			ZeroRate: lt.ZeroRateRefused, Inf: lt.InfAbsent,
+		},
 	}
-	spec.Traits = lt.Traits{
-		Initial: lt.InitialFull, OneAtATime: true, OneGoroutine: true, BackTime: lt.BackReject,
-		ZeroRate: lt.ZeroRateRefused, Inf: lt.InfAbsent,
-	}
-	return spec
 }
 
 // oneBucket has no lock.
@@ -161,9 +158,7 @@ type oneBucket struct {
 }
 
 func (l *oneBucket) allow(t time.Time, n int) bool {
-	if n != 1 {
-		panic("oneBucket: one token at a time")
-	}
+	single(n)
 	from := l.next
 	if from.Before(t) {
 		from = t
