@@ -1,6 +1,7 @@
 package limiter
 
 import (
+	"runtime"
 	"sync"
 	"time"
 
@@ -52,7 +53,13 @@ func (p *pacer) wait() {
 	if p.mutant == "a wait sleeps whole microseconds" {
 		d = d.Truncate(time.Microsecond)
 	}
-	p.next = p.next.Add(p.every)
+	next := p.next.Add(p.every)
+	if p.mutant == "two waits at once take one turn" {
+		p.mu.Unlock()
+		runtime.Gosched()
+		p.mu.Lock()
+	}
+	p.next = next
 	p.mu.Unlock()
 	if d > 0 {
 		p.clock.Sleep(d)
