@@ -188,8 +188,8 @@ func (c *contract) Profile() suite.Profile {
 
 // Lacks says that nothing can wait for a slot, unless that is declared.
 func (c *contract) Lacks(*suite.Suite) string {
-	return suite.If(c.triesOnly && c.spec.Traits.Backlog != BacklogNone, "acquire was never run: the spec has no Acquire, Lock or Do, so waiting for "+
-		"a slot could not be judged")
+	return suite.If(c.triesOnly && c.spec.Traits.Backlog != BacklogNone,
+		"acquire was never run: the spec has no Acquire, Lock or Do, so waiting for a slot could not be judged")
 }
 
 // Unfit refuses specs that cannot be run.

@@ -134,8 +134,8 @@ func (c *contract) inARow(p *suite.Probe) (*suite.Violation, string) {
 	return nil, ""
 }
 
-// counted fires with the value of an event, or with how many are handed over together: as events count from 1, that is the
-// newest if none is lost.
+// counted fires with the value of an event, or with how many are handed over together: as events count from 1, that is
+// the newest if none is lost.
 func counted(fire func(int)) func(v int, all []int) {
 	return func(v int, all []int) { fire(cmp.Or(len(all), v)) }
 }

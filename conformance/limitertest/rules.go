@@ -131,7 +131,8 @@ func (c *contract) useRules() []rule {
 			Rule: core("X-CONC", "Concurrent requests at one instant MUST together get what some sequential "+
 				"order of them gets."),
 			Absent: func(s *suite.Suite, _ *Traits) string {
-				return suite.If(!s.Accepts(opRequest) && !s.Accepts(verb.Wait), "the implementation has no request and no wait")
+				nothing := !s.Accepts(opRequest) && !s.Accepts(verb.Wait)
+				return suite.If(nothing, "the implementation has no request and no wait")
 			},
 			Declared: []string{"Initial"},
 			Unless:   c.oneAtATime,
