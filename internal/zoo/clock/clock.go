@@ -28,9 +28,9 @@ func Mutants() []zoo.Mutant {
 		made := zoo.Mutant{Name: m.name, Rule: m.rule}
 		switch {
 		case m.change == nil:
-			made.Spec = plainSpec("zoo plain clock: "+m.name, ct.Traits{}, plain{
-				mutant: m.name, aside: m.name == tickComesBack || m.name == tickIsLost, under: m.name == runsUnderLock,
-			})
+			made.Spec = plainSpec("zoo plain clock: "+m.name, ct.Traits{}, plain{mutant: m.name,
+				under: m.name == runsUnderLock, aside: m.name == tickComesBack || m.name == tickIsLost,
+				settles: m.rule != "X-RACE" && !slices.Contains(unsettled, m.name)})
 		case m.rule == "CK-AWAIT":
 			made.Spec = spec("zoo clock: "+m.name, ct.WaitsForFunctions, m.change)
 		default:

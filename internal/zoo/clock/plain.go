@@ -12,10 +12,12 @@ import (
 // plain is a clock as most are written: a lock and a list of timers. Functions run on the
 // goroutine that advances. It is correct unless mutant names one of its mistakes.
 type plain struct {
-	under  bool // functions run under the lock
-	aside  bool // tickers whose tick is unread are set aside, rather than tick in vain
-	mutant string
+	under   bool // functions run under the lock
+	settles bool // functions have goroutines of their own, and it waits for all that it wakes
+	aside   bool // tickers whose tick is unread are set aside, rather than tick in vain
+	mutant  string
 
+	settle  func()
 	mu      sync.Locker
 	now     time.Time
 	end     time.Time // of the newest Advance
@@ -42,10 +44,14 @@ type plainTimer struct {
 
 const (
 	runsUnderLock  = "functions run under the clock's lock"
+	keepsLock      = "keeps a lock when a timer is reset"
 	sendsUnderLock = "waits under its lock for room in a channel"
 	tickComesBack  = "a tick that was dropped a nanosecond ago comes after all"
 	tickIsLost     = "a ticker is read while others are due, and loses a tick"
 )
+
+// unsettled are the mistakes of clocks that wait for functions only.
+var unsettled = []string{runsUnderLock, keepsLock, sendsUnderLock, tickComesBack, tickIsLost}
 
 // nobody is the lock of a clock for one goroutine.
 type nobody struct{}
@@ -58,12 +64,14 @@ var start = time.Date(2001, 2, 3, 4, 5, 6, 7, time.UTC)
 
 // plainSpec describes clocks that are made like one.
 func plainSpec(name string, traits ct.Traits, like plain) ct.Spec {
-	traits.Waits, traits.OnAdvance = ct.WaitsForFunctions, true
+	if traits.Waits, traits.OnAdvance = ct.WaitsForFunctions, true; like.settles {
+		traits.Waits, traits.OnAdvance = ct.WaitsForAll, false
+	}
 	return ct.Spec{
 		Name: name, Traits: traits,
-		New: func(ct.Env) ct.Funcs {
+		New: func(env ct.Env) ct.Funcs {
 			p := like
-			p.mu, p.stopping, p.now = &sync.Mutex{}, &sync.Mutex{}, start
+			p.settle, p.mu, p.stopping, p.now = env.Settle, &sync.Mutex{}, &sync.Mutex{}, start
 			if traits.OneGoroutine {
 				p.mu = nobody{}
 			}
@@ -113,6 +121,7 @@ func (p *plain) count() (n int) {
 func (p *plain) advance(d time.Duration) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	p.rest()
 	p.end = p.now.Add(d)
 	if p.is("Advance panics where two deadlines meet") {
 		p.meet()
@@ -123,8 +132,18 @@ func (p *plain) advance(d time.Duration) {
 			p.seen = t.at.Add(-2)
 		}
 		t.fire()
+		p.rest()
 	}
 	p.now, p.seen = p.end, p.end
+}
+
+// rest lets what was woken come to rest.
+func (p *plain) rest() {
+	if p.settles {
+		p.mu.Unlock()
+		defer p.mu.Lock()
+		p.settle()
+	}
 }
 
 // meet panics if two functions are due at one instant up to the end.
@@ -293,15 +312,26 @@ func (t *plainTimer) fire() {
 		}
 	case t.under:
 		t.f()
+	case t.settles:
+		t.running++
+		go func() {
+			t.run()
+			t.mu.Unlock()
+		}()
 	default:
 		t.running++
 		t.mu.Unlock()
-		defer func() {
-			t.mu.Lock()
-			t.running--
-		}()
-		t.f()
+		t.run()
 	}
+}
+
+// run runs the function without the lock, and returns with it.
+func (t *plainTimer) run() {
+	defer func() {
+		t.mu.Lock()
+		t.running--
+	}()
+	t.f()
 }
 
 // send waits until there is room for the value.
@@ -355,7 +385,7 @@ func (t *plainTimer) Stop() bool {
 
 func (t *plainTimer) Reset(d time.Duration) bool {
 	t.mu.Lock()
-	if !t.is("keeps a lock when a timer is reset") || t.f != nil {
+	if !t.is(keepsLock) || t.f != nil {
 		defer t.mu.Unlock()
 	}
 	unread := len(t.c) > 0
