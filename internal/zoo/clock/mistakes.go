@@ -28,7 +28,7 @@ var timerMistakes = []mistake{
 	{"a ticker of a nanosecond panics", "CK-TICKARG", nil},
 	{"sleeps of a nanosecond are none", "CK-SLEEP", nil},
 	{"timer sends the time after its deadline", "CK-TIMER", nil},
-	{"After alone sends the time after its deadline", "CK-TIMER", nil},
+	{lateAlone, "CK-TIMER", nil},
 	{"Tick is NewTicker and panics", "CK-TICK", func(f *ct.Funcs) {
 		newTicker := f.NewTicker
 		f.Tick = func(d time.Duration) <-chan time.Time { return newTicker(d).Chan() }

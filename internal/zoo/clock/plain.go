@@ -34,6 +34,7 @@ type plainTimer struct {
 	*plain
 	at     time.Time
 	armed  bool
+	fired  bool // since it was armed
 	aside  bool
 	period time.Duration // of a ticker
 	reset  bool          // it was armed again
@@ -47,6 +48,7 @@ const (
 	keepsLock      = "keeps a lock when a timer is reset"
 	sendsUnderLock = "waits under its lock for room in a channel"
 	tickComesBack  = "a tick that was dropped a nanosecond ago comes after all"
+	lateAlone      = "After alone sends the time after its deadline"
 	tickIsLost     = "a ticker is read while others are due, and loses a tick"
 )
 
@@ -78,10 +80,12 @@ func plainSpec(name string, traits ct.Traits, like plain) ct.Spec {
 			f := ct.Funcs{
 				Now: p.Now, Advance: p.advance, Armed: p.count,
 				Sleep: p.sleep, After: p.after, NewTimer: p.newTimer, NewTicker: p.newTicker,
+				Since:          func(t time.Time) time.Duration { return p.Now().Sub(t) },
+				Until:          func(t time.Time) time.Duration { return t.Sub(p.Now()) },
 				AfterFunc:      func(d time.Duration, f func()) clockwork.Timer { return p.add(&plainTimer{f: f}, d) },
 				NoTimerAnswers: p.is("timers answer nothing, and a function is not stopped"),
 			}
-			if p.is("After alone sends the time after its deadline") {
+			if p.is(lateAlone) {
 				afterAlone(&f)
 			}
 			return f
@@ -264,7 +268,7 @@ func (t *plainTimer) isTimer() bool { return t.f == nil && t.period == 0 && !t.a
 
 // arm arms a timer under the lock.
 func (t *plainTimer) arm(d time.Duration) {
-	t.at, t.armed, t.aside = t.now.Add(d), true, false
+	t.at, t.armed, t.fired, t.aside = t.now.Add(d), true, false, false
 	if t.is("what a function arms counts from the end of the Advance") && t.isTimer() && t.end.After(t.now) {
 		t.at = t.end.Add(d)
 	}
@@ -294,12 +298,13 @@ func (t *plainTimer) overflows(d time.Duration) bool {
 // fire fires a timer under the lock.
 func (t *plainTimer) fire() {
 	value := t.now
-	if t.armed = t.period > 0; t.armed {
+	t.armed, t.fired = t.period > 0, true
+	if t.armed {
 		t.at, t.aside = t.at.Add(t.period), t.plain.aside
 		if t.is("ticker drifts by a nanosecond") {
 			t.at = t.at.Add(1)
 		}
-	} else if t.is("timer sends the time after its deadline") && t.isTimer() || t.is("After alone sends the time after its deadline") {
+	} else if t.is("timer sends the time after its deadline") && t.isTimer() || t.is(lateAlone) {
 		value = value.Add(1)
 	}
 	switch {
@@ -375,7 +380,7 @@ func (t *plainTimer) Stop() bool {
 	}
 	switch {
 	case t.is("timers answer nothing, and a function is not stopped"),
-		t.is("Stop at the deadline says true and leaves the function") && t.armed && t.at.Equal(t.now):
+		t.is("Stop at the deadline says true and leaves the function") && !t.fired && t.at.Equal(t.now):
 		return true
 	case t.is("Stop among many drops the newest as well") && len(t.timers) > 30:
 		t.timers[len(t.timers)-1].armed = false
@@ -393,7 +398,7 @@ func (t *plainTimer) Reset(d time.Duration) bool {
 	case t.is("Reset of an unread timer leaves its value") && unread:
 		t.arm(d)
 		return true
-	case t.is("Reset of a stopped timer is lost") && !t.armed && t.at.After(t.now):
+	case t.is("Reset of a stopped timer is lost") && !t.armed && !t.fired:
 		return false
 	}
 	was := t.stop()
