@@ -6,7 +6,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/escapement-go/escapement/conformance"
+	"github.com/jonboulle/clockwork"
+
 	db "github.com/escapement-go/escapement/conformance/debouncertest"
 	"github.com/escapement-go/escapement/internal/verb"
 	"github.com/escapement-go/escapement/internal/zoo"
@@ -30,65 +31,54 @@ func Mutants() []zoo.Mutant {
 	add("", batchSpec, batchMutants)
 	add("a table of keys: ", tableSpec, tableMutants)
 	all = append(all, onPackageTime()...)
-	all = append(all, mutant("keys share a leading edge", "DB-KEY", leadsForAll()),
-		mutant(diesOfPanic, "X-PANIC", agendaSpec(diesOfPanic)))
-	all = append(all, mutant("who has received the timer's value does not look again", "DB-NOSTALE", db.Spec{
-		Name: "zoo contexts", Time: db.Injected, Traits: trailingTraits,
-		New: func(env db.Env, cfg db.Config, fire func(int)) db.Funcs {
-			d := &contexts{clock: env.Clock, wait: cfg.Wait, fire: fire, blind: true}
-			return db.Funcs{Call: d.call, Cancel: d.drop}
-		},
-	}))
-	behind := plain(func(tr *db.Traits) { tr.StaleFire = db.StaleAllowed })
-	all = append(all, mutant("a cancel overtakes the events in a queue", "X-ROW", db.Spec{
-		Name: "zoo loop", Time: db.Injected, Traits: behind,
-		New: func(env db.Env, cfg db.Config, fire func(int)) db.Funcs {
-			d := newLoop(env.Clock, cfg.Wait, fire, 64, true)
+	one := func(name, rule string, spec db.Spec) { all = append(all, mutant(name, rule, spec)) }
+	one("keys share a leading edge", "DB-KEY", leadsForAll())
+	one(diesOfPanic, "X-PANIC", agendaSpec(diesOfPanic))
+	one("who has received the timer's value does not look again", "DB-NOSTALE", contextsSpec(db.Injected, true))
+	stale := plain(func(tr *db.Traits) { tr.StaleFire = db.StaleAllowed })
+	one("a cancel overtakes the events in a queue", "X-ROW", made(db.Injected, stale,
+		func(clock clockwork.Clock, cfg db.Config, fire func(int)) db.Funcs {
+			d := newLoop(clock, cfg.Wait, fire, 64, true)
 			d.blind = true
 			return db.Funcs{Call: d.call, Cancel: func() { d.ask(d.cancels) }, Stop: d.stop}
-		},
-	}))
-	all = append(all, mutant("a call takes back what was cancelled", "DB-CANCEL", flagged()))
+		}))
+	one("a call takes back what was cancelled", "DB-CANCEL", flagged())
 	stops := trailingSpec(leavesDue, db.Injected)
 	stops.Traits.StopPending = db.StopFlushes
-	made := stops.New
-	stops.New = func(env db.Env, cfg db.Config, fire func(int)) db.Funcs {
-		d := made(env, cfg, fire)
-		return db.Funcs{Call: d.Call, Stop: func() { d.Flush(); d.Stop() }}
-	}
-	all = append(all, mutant("stop leaves what is due to a timer, and takes it from it", "DB-STOP", stops))
-	received := plain(func(tr *db.Traits) { tr.Overlap, tr.StaleFire = db.SerialReceiver, db.StaleAllowed })
-	flushes := map[conformance.Op]bool{verb.Flush: true}
-	all = append(all, mutant(flushesNothing, "DB-FLUSH", choosySpec(db.Injected, received,
-		ways{timersApart: true, callsApart: true, mutant: flushesNothing}, flushes)))
+	one("stop leaves what is due to a timer, and takes it from it", "DB-STOP", changed(stops, func(f *db.Funcs) {
+		flush, stop := f.Flush, f.Stop
+		*f = db.Funcs{Call: f.Call, Stop: func() { flush(); stop() }}
+	}))
+	one(flushesNothing, "DB-FLUSH", choosySpec(db.Injected,
+		plain(func(tr *db.Traits) { tr.Overlap, tr.StaleFire = db.SerialReceiver, db.StaleAllowed }),
+		ways{timersApart: true, callsApart: true, mutant: flushesNothing}, verb.Flush))
 	serial := plain(func(tr *db.Traits) {
 		tr.Overlap, tr.Reentrancy, tr.StaleFire = db.SerialReceiver, db.ReentrancyForbidden, db.StaleAllowed
 	})
-	all = append(all, mutant("a loop starts callbacks that it is to run", "DB-OVERLAP", db.Spec{
-		Name: "zoo loop", Time: db.PackageTime, Traits: serial,
-		New: func(env db.Env, cfg db.Config, fire func(int)) db.Funcs {
-			d := newLoop(env.Clock, cfg.Wait, fire, 0, true)
+	one("a loop starts callbacks that it is to run", "DB-OVERLAP", made(db.PackageTime, serial,
+		func(clock clockwork.Clock, cfg db.Config, fire func(int)) db.Funcs {
+			d := newLoop(clock, cfg.Wait, fire, 0, true)
 			return db.Funcs{Call: d.call, Stop: d.stop}
-		},
-	}))
-	ends := plain(func(tr *db.Traits) {
-		tr.Edges = []db.Edges{db.LeadingAndTrailing}
-		tr.BothSingle, tr.AfterFlush = db.BothOnce, db.FlushEndsBurst
-	})
-	fromFire := plain(func(tr *db.Traits) { tr.MaxWait = db.MaxWaitFromFire })
+		}))
 	ledOnce := edgesSpec("nothing leads after a fire of the bound", db.Injected)
 	ledOnce.Traits.MaxWait = db.MaxWaitFromFire
-	all = append(all,
-		mutant("nothing leads after a fire of the bound", "DB-REARM", ledOnce),
-		mutant(boundOutlives, "DB-MAXNE", choosySpec(db.Injected, fromFire, ways{mutant: boundOutlives}, flushes)),
-		mutant("a flush that fires leaves the burst open", "DB-FLUSH", choosySpec(db.Injected, ends, ways{}, flushes)),
-		mutant("an event with the payload of the one before is none", "X-RENAME", calling(zoo.Deduped)),
-		mutant("events are handed over on goroutines of their own", "X-ROW", calling(zoo.Overtaking)))
+	one("nothing leads after a fire of the bound", "DB-REARM", ledOnce)
+	one(boundOutlives, "DB-MAXNE", choosySpec(db.Injected,
+		plain(func(tr *db.Traits) { tr.MaxWait = db.MaxWaitFromFire }), ways{mutant: boundOutlives}, verb.Flush))
+	one("a flush that fires leaves the burst open", "DB-FLUSH", choosySpec(db.Injected, plain(func(tr *db.Traits) {
+		tr.Edges = []db.Edges{db.LeadingAndTrailing}
+		tr.BothSingle, tr.AfterFlush = db.BothOnce, db.FlushEndsBurst
+	}), ways{}, verb.Flush))
+	calling := func(mistake func(call func(int)) func(int)) db.Spec {
+		return changed(trailingSpec("", db.Injected), func(f *db.Funcs) { f.Call = mistake(f.Call) })
+	}
+	one("an event with the payload of the one before is none", "X-RENAME", calling(zoo.Deduped))
+	one("events are handed over on goroutines of their own", "X-ROW", calling(zoo.Overtaking))
 	const races = "counts before it locks"
-	return append(all,
-		mutant(races, "X-RACE", trailingSpec(races, db.Injected)),
-		mutant(races+", on package time", "X-RACE", trailingSpec(races, db.PackageTime)),
-		mutant(waitsItOut+", on package time", "DB-STOP", trailingSpec(waitsItOut, db.PackageTime)))
+	one(races, "X-RACE", trailingSpec(races, db.Injected))
+	one(races+", on package time", "X-RACE", trailingSpec(races, db.PackageTime))
+	one(waitsItOut+", on package time", "DB-STOP", trailingSpec(waitsItOut, db.PackageTime))
+	return all
 }
 
 // flushesNothing is a mistake of a choosy debouncer.
@@ -106,8 +96,7 @@ const (
 func serialSpec(mutant string, source db.TimeSource) db.Spec {
 	tr := Plain()
 	tr.Edges, tr.ClockBack, tr.CloseFlush = append(tr.Edges, db.NoEdges), db.BackStands, 0
-	has := map[conformance.Op]bool{verb.Cancel: true, verb.Flush: true, verb.Pending: true, verb.Stop: true}
-	return choosySpec(source, tr, ways{queues: true, mutant: mutant}, has)
+	return choosySpec(source, tr, ways{queues: true, mutant: mutant}, verb.Cancel, verb.Flush, verb.Pending, verb.Stop)
 }
 
 // boundOutlives is another.
@@ -115,23 +104,18 @@ const boundOutlives = "a bound that counts from the first event outlives its fir
 
 // leadsForAll is a debouncer of the leading edge alone that has keys and makes no difference of them.
 func leadsForAll() db.Spec {
-	spec := edgeSpec(db.Leading)
-	plain := spec.New
-	spec.New = func(env db.Env, cfg db.Config, fire func(int)) db.Funcs {
-		f := plain(env, cfg, fire)
-		f.CallKey = func(_, v int) { f.Call(v) }
-		return f
-	}
-	return spec
+	return changed(edgeSpec(db.Leading), func(f *db.Funcs) {
+		call := f.Call
+		f.CallKey = func(_, v int) { call(v) }
+	})
 }
 
-// calling is a correct debouncer whose events go through a mistake.
-func calling(mistake func(call func(int)) func(int)) db.Spec {
-	spec := trailingSpec("", db.Injected)
-	plain := spec.New
+// changed is a debouncer with other operations.
+func changed(spec db.Spec, change func(f *db.Funcs)) db.Spec {
+	inner := spec.New
 	spec.New = func(env db.Env, cfg db.Config, fire func(int)) db.Funcs {
-		f := plain(env, cfg, fire)
-		f.Call = mistake(f.Call)
+		f := inner(env, cfg, fire)
+		change(&f)
 		return f
 	}
 	return spec
@@ -233,18 +217,11 @@ func Chosen(n int) []zoo.Design {
 
 // Plain are the choices of a debouncer that can do all that one can.
 func Plain() db.Traits {
-	return db.Traits{
-		Edges: []db.Edges{db.Trailing, db.Leading, db.LeadingAndTrailing}, Payload: db.LastPayload, Tie: db.ResetFirst,
-		StaleFire: db.StaleForbidden, CancelBarrier: db.NoBarrier, AfterCancel: db.CancelReusable,
-		StopPending: db.StopDrops,
-		ZeroWait:    db.ZeroNextTick, Overlap: db.Serial, BothSingle: db.BothOnce, MaxWait: db.MaxWaitFromFirst,
-		CloseFlush: db.CloseFires,
-	}
+	return plain(func(tr *db.Traits) {
+		tr.Edges, tr.Tie = []db.Edges{db.Trailing, db.Leading, db.LeadingAndTrailing}, db.ResetFirst
+		tr.Overlap, tr.BothSingle, tr.MaxWait, tr.CloseFlush = db.Serial, db.BothOnce, db.MaxWaitFromFirst, db.CloseFires
+	})
 }
 
 // Choosing is a correct debouncer on an injected clock that chooses so.
-func Choosing(tr db.Traits) db.Spec {
-	all := map[conformance.Op]bool{verb.Cancel: true, verb.Flush: true, verb.Pending: true,
-		verb.Stop: true, verb.Close: true}
-	return choosySpec(db.Injected, tr, ways{}, all)
-}
+func Choosing(tr db.Traits) db.Spec { return choosySpec(db.Injected, tr, ways{}, every()...) }

@@ -258,14 +258,15 @@ func (d *anyEdge) arm(now time.Time) {
 	d.armed.add(d.timer)
 }
 
-func (d *anyEdge) cancel() {
+func (d *anyEdge) cancel() (cancelled bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.pending = false
+	cancelled, d.pending = d.pending, false
 	d.disarm()
 	if !d.is("cancel leaves the burst open") {
 		d.inBurst = false
 	}
+	return cancelled
 }
 
 func (d *anyEdge) flush() {
@@ -326,8 +327,29 @@ func (d *anyEdge) end() {
 	}
 }
 
+// edgesSpec describes it.
+func edgesSpec(mutant string, source db.TimeSource) db.Spec {
+	newest := new(atomic.Int64)
+	spec := made(source, plain(func(tr *db.Traits) {
+		tr.Edges = []db.Edges{db.Trailing, db.Leading, db.LeadingAndTrailing, db.NoEdges}
+		tr.BothSingle, tr.MaxWait, tr.AfterFlush = db.BothOnce, db.MaxWaitFromFirst, db.FlushKeepsBurst
+		tr.CloseFlush, tr.PanicPolicy = db.CloseFires, db.PanicPropagates
+	}), func(clock clockwork.Clock, cfg db.Config, fire func(int)) db.Funcs {
+		d := &anyEdge{clock: clock, cfg: cfg, fire: fire, mutant: mutant, newest: newest}
+		return d.funcs()
+	})
+	spec.Name = "zoo debouncer of every edge"
+	return spec
+}
+
 func (d *anyEdge) funcs() db.Funcs {
-	return db.Funcs{Call: d.call, Cancel: d.cancel, Flush: d.flush, Pending: d.isPending, Stop: d.stop, Close: d.end}
+	return db.Funcs{Call: d.call, Cancel: func() { d.cancel() }, Flush: d.flush, Pending: d.isPending,
+		Stop: d.stop, Close: d.end}
+}
+
+// onlyTrailing is anyEdge with the trailing edge alone.
+func onlyTrailing(clock clockwork.Clock, wait time.Duration, fire func(int)) *anyEdge {
+	return &anyEdge{clock: clock, cfg: db.Config{Wait: wait, Edges: db.Trailing}, fire: fire, newest: new(atomic.Int64)}
 }
 
 // edgeSpec is anyEdge as a debouncer that has one kind of edges only.
@@ -342,35 +364,14 @@ func edgeSpec(only db.Edges) db.Spec {
 	return spec
 }
 
-func edgesSpec(mutant string, source db.TimeSource) db.Spec {
-	newest := new(atomic.Int64)
-	return db.Spec{
-		Name: "zoo debouncer of every edge",
-		Time: source,
-		New: func(env db.Env, cfg db.Config, fire func(int)) db.Funcs {
-			d := &anyEdge{clock: env.Clock, cfg: cfg, fire: fire, mutant: mutant, newest: newest}
-			return d.funcs()
-		},
-		Traits: db.Traits{
-			Edges: []db.Edges{db.Trailing, db.Leading, db.LeadingAndTrailing, db.NoEdges}, Payload: db.LastPayload,
-			Tie: db.EitherTie, StaleFire: db.StaleForbidden,
-			CancelBarrier: db.NoBarrier, AfterCancel: db.CancelReusable, ZeroWait: db.ZeroNextTick,
-			Overlap:    db.Parallel,
-			BothSingle: db.BothOnce, MaxWait: db.MaxWaitFromFirst, StopPending: db.StopDrops,
-			CloseFlush: db.CloseFires, PanicPolicy: db.PanicPropagates, AfterFlush: db.FlushKeepsBurst,
-		},
-	}
-}
-
 // onCallSpec is anyEdge where only an event brings the fire of the bound.
 func onCallSpec(mutant string, source db.TimeSource) db.Spec {
-	spec := edgesSpec(mutant, source)
+	spec := edgesSpec("", source)
+	spec.Name, spec.Traits.MaxWait = "zoo debouncer with a bound on call", db.MaxWaitOnCall
 	spec.New = func(env db.Env, cfg db.Config, fire func(int)) db.Funcs {
 		d := &anyEdge{clock: env.Clock, cfg: cfg, fire: fire, mutant: mutant, onCall: true, newest: new(atomic.Int64)}
 		return d.funcs()
 	}
-	spec.Name = "zoo debouncer with a bound on call"
-	spec.Traits.MaxWait = db.MaxWaitOnCall
 	return spec
 }
 

@@ -1,7 +1,8 @@
 package debouncer
 
 import (
-	"sync"
+	"sync/atomic"
+	"time"
 
 	"github.com/jonboulle/clockwork"
 
@@ -10,36 +11,18 @@ import (
 
 // flagged is a mistake: Cancel leaves the timer armed and sets a flag, which the next call takes back.
 func flagged() db.Spec {
-	return db.Spec{
-		Name: "zoo flag", Time: db.Injected,
-		Traits: plain(func(tr *db.Traits) { tr.StaleFire, tr.Payload = db.StaleAllowed, db.NoPayload }),
-		New: func(env db.Env, cfg db.Config, fire func(int)) db.Funcs {
-			var mu sync.Mutex
-			var timer clockwork.Timer
-			cancelled := false
-			expire := func() {
-				mu.Lock()
-				fires := !cancelled
-				mu.Unlock()
-				if fires {
-					fire(0)
-				}
+	traits := plain(func(tr *db.Traits) { tr.StaleFire, tr.Payload = db.StaleAllowed, db.NoPayload })
+	return made(db.Injected, traits, func(clock clockwork.Clock, cfg db.Config, fire func(int)) db.Funcs {
+		var cancelled atomic.Bool
+		timer := clock.AfterFunc(time.Hour, func() {
+			if !cancelled.Load() {
+				fire(0)
 			}
-			return db.Funcs{
-				Call: func(int) {
-					mu.Lock()
-					defer mu.Unlock()
-					if cancelled = false; timer != nil {
-						timer.Stop()
-					}
-					timer = env.Clock.AfterFunc(cfg.Wait, expire)
-				},
-				Cancel: func() {
-					mu.Lock()
-					defer mu.Unlock()
-					cancelled = true
-				},
-			}
-		},
-	}
+		})
+		timer.Stop()
+		return db.Funcs{
+			Call:   func(int) { cancelled.Store(false); timer.Reset(cfg.Wait) },
+			Cancel: func() { cancelled.Store(true) },
+		}
+	})
 }

@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"github.com/jonboulle/clockwork"
+
+	db "github.com/escapement-go/escapement/conformance/debouncertest"
 )
 
 // loop is a goroutine with channels and one timer. Its callbacks run on
@@ -111,6 +113,14 @@ type contexts struct {
 	blind   bool // it does not look again, which is a mistake where it is not declared
 	stopped bool
 	running sync.WaitGroup
+}
+
+// contextsSpec describes it without stop, which callbacks must not call.
+func contextsSpec(source db.TimeSource, blind bool) db.Spec {
+	return made(source, trailingTraits, func(clock clockwork.Clock, cfg db.Config, fire func(int)) db.Funcs {
+		d := &contexts{clock: clock, wait: cfg.Wait, fire: fire, blind: blind}
+		return db.Funcs{Call: d.call, Cancel: d.drop}
+	})
 }
 
 func (d *contexts) drop() {
@@ -252,4 +262,16 @@ func (d *condition) stop() {
 	d.stopped, d.pending = true, false
 	d.armed.stop()
 	d.cond.Broadcast()
+}
+
+// armed are the timers of a debouncer that arms one for each event. Stop ends those that have not expired.
+type armed []clockwork.Timer
+
+func (a *armed) add(t clockwork.Timer) { *a = append(*a, t) }
+
+func (a *armed) stop() {
+	for _, t := range *a {
+		t.Stop()
+	}
+	*a = nil
 }

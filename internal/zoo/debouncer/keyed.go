@@ -114,9 +114,7 @@ type slot struct {
 }
 
 func newTable(clock clockwork.Clock, wait time.Duration, fire func(int), mutant string) *table {
-	if wait <= 0 {
-		panic("wait must be > 0")
-	}
+	mustWait(wait)
 	t := &table{clock: clock, wait: wait, fire: fire, mutant: mutant, known: map[int]*slot{}}
 	t.done.L = &t.mu
 	return t
@@ -320,20 +318,18 @@ func (t *table) stop() {
 
 // tableSpec describes it.
 func tableSpec(mutant string, source db.TimeSource) db.Spec {
-	return db.Spec{
-		Name: "zoo table: " + mutant, Time: source,
-		New: func(env db.Env, cfg db.Config, fire func(int)) db.Funcs {
-			t := newTable(env.Clock, cfg.Wait, fire, mutant)
-			return db.Funcs{
-				Call: func(v int) { t.call(0, v) }, CallKey: t.call,
-				Cancel: t.cancelAny, CancelKey: t.cancel,
-				Flush: func() { t.flush(0) }, FlushKey: t.flush, Stop: t.stop,
-			}
-		},
-		Traits: plain(func(tr *db.Traits) {
-			tr.Tie, tr.ZeroWait, tr.Overlap, tr.ClockBack = db.ResetFirst, db.ZeroRefused, db.Serial, db.BackStands
-		}),
-	}
+	spec := made(source, plain(func(tr *db.Traits) {
+		tr.Tie, tr.ZeroWait, tr.Overlap, tr.ClockBack = db.ResetFirst, db.ZeroRefused, db.Serial, db.BackStands
+	}), func(clock clockwork.Clock, cfg db.Config, fire func(int)) db.Funcs {
+		t := newTable(clock, cfg.Wait, fire, mutant)
+		return db.Funcs{
+			Call: func(v int) { t.call(0, v) }, CallKey: t.call,
+			Cancel: t.cancelAny, CancelKey: t.cancel,
+			Flush: func() { t.flush(0) }, FlushKey: t.flush, Stop: t.stop,
+		}
+	})
+	spec.Name = "zoo table: " + mutant
+	return spec
 }
 
 // Some of its mistakes.

@@ -37,12 +37,10 @@ func trailingSpec(mutant string, source db.TimeSource) db.Spec {
 			return db.Funcs{Call: d.call, CallKey: func(key, v int) { of(key).call(v) }, CancelReports: d.cancel,
 				Flush: func() { d.flushAll(keys) }, Pending: d.isPending, Stop: stop, Close: end}
 		},
-		Traits: db.Traits{
-			Edges: []db.Edges{db.Trailing}, Payload: db.LastPayload, Tie: db.ResetFirst, StaleFire: db.StaleForbidden,
-			CancelBarrier: db.CommitBarrier, AfterCancel: db.CancelReusable, StopPending: db.StopDrops,
-			ZeroWait: db.ZeroSync, Overlap: db.Serial,
-			CloseFlush: db.CloseFires, ClockBack: db.BackBounded, PanicPolicy: db.PanicPropagates,
-		},
+		Traits: plain(func(tr *db.Traits) {
+			tr.Tie, tr.CancelBarrier, tr.ZeroWait, tr.Overlap = db.ResetFirst, db.CommitBarrier, db.ZeroSync, db.Serial
+			tr.CloseFlush, tr.ClockBack, tr.PanicPolicy = db.CloseFires, db.BackBounded, db.PanicPropagates
+		}),
 	}
 }
 

@@ -1,9 +1,7 @@
 package debouncer
 
 import (
-	"github.com/escapement-go/escapement/conformance"
 	db "github.com/escapement-go/escapement/conformance/debouncertest"
-	"github.com/escapement-go/escapement/internal/verb"
 )
 
 // Queued are variants of a debouncer that hands what is due to a goroutine of its own, which runs one callback after
@@ -14,18 +12,10 @@ func Queued() []db.Spec {
 		ways := ways{
 			timersApart: true, callsApart: true, queues: true, keepsQueue: true, leadsLate: true, refusesNegative: true,
 		}
-		tr := db.Traits{
-			Edges:   []db.Edges{db.Trailing, db.Leading, db.LeadingAndTrailing},
-			Payload: db.LastPayload, Tie: db.ResetFirst, StaleFire: db.StaleForbidden, CancelBarrier: db.NoBarrier,
-			AfterCancel: db.CancelReusable, StopPending: db.StopDrops, ZeroWait: db.ZeroNextTick,
-			Overlap: db.Serial, BothSingle: db.BothOnce, MaxWait: db.MaxWaitFromFirst, CloseFlush: db.CloseFires,
-			AfterFlush: db.FlushKeepsBurst,
-		}
+		tr := Plain()
+		tr.AfterFlush = db.FlushKeepsBurst
 		change(&ways, &tr)
-		has := map[conformance.Op]bool{
-			verb.Cancel: true, verb.Flush: true, verb.Pending: true, verb.Stop: true, verb.Close: true,
-		}
-		spec := choosySpec(db.Injected, tr, ways, has)
+		spec := choosySpec(db.Injected, tr, ways, every()...)
 		spec.Name = "a queue: " + name
 		return spec
 	}
