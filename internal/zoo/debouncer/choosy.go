@@ -203,7 +203,7 @@ func (d *choosy) settle(apart bool) {
 func (d *choosy) counts(values []int) {
 	switch {
 	case len(values) == 0:
-	case d.is(boundOutlives):
+	case d.is("a bound that counts from the first event outlives its fire"):
 		d.bounded = true
 	default:
 		d.bounded, d.from = d.traits.MaxWait == db.MaxWaitFromFire, d.clock.Now()
@@ -353,9 +353,9 @@ func (d *choosy) arm(now time.Time, in time.Duration) {
 			case b.dead:
 			case d.batch != b:
 				d.start(values, d.ways.timersApart)
-			case d.running && !bounded && d.is(pauseAnew):
+			case d.running && !bounded && d.is("a pause that ends while a callback runs begins anew"):
 				d.arm(now, d.cfg.Wait)
-			case d.running && bounded && d.is(boundIsNone):
+			case d.running && bounded && d.is("a bound that passes while a callback runs is none"):
 				d.bounded, d.from = true, now
 				d.arm(now, d.last.Add(d.cfg.Wait).Sub(now))
 			case d.running && !d.ways.queues:
@@ -400,7 +400,7 @@ func (d *choosy) dropAll() {
 func (d *choosy) flush() {
 	d.do(func() {
 		if d.traits.Overlap == db.SerialReceiver && d.running {
-			if !d.is(flushesNothing) {
+			if !d.is("a flush that comes while its receiver runs the callback is none") {
 				d.inbox = append(d.inbox, d.flushed)
 			}
 			return

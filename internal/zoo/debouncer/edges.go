@@ -48,19 +48,7 @@ func (d *anyEdge) call(v int) {
 		return
 	}
 	d.mu.Lock()
-	leads := d.cfg.Edges&db.Leading != 0
-	if d.is("checks the burst without the lock") && !d.inBurst && !d.stopped && leads {
-		d.mu.Unlock()
-		for range 100 {
-			runtime.Gosched() // lets others in
-		}
-		d.mu.Lock()
-		d.inBurst, d.last, d.size = true, d.clock.Now(), 1
-		d.mu.Unlock()
-		d.fire(v)
-		return
-	}
-	if d.stopped && !(d.is("an event after stop leads") && leads) {
+	if d.stopped && !(d.is("an event after stop leads") && d.cfg.Edges&db.Leading != 0) {
 		d.mu.Unlock()
 		return
 	}
@@ -90,6 +78,13 @@ func (d *anyEdge) event(v int, now time.Time) (fires bool) {
 	fresh := d.begins(now)
 	if fresh && d.wedged {
 		return false
+	}
+	if fresh && d.is("checks the burst without the lock") {
+		d.mu.Unlock()
+		for range 100 {
+			runtime.Gosched() // lets others in
+		}
+		d.mu.Lock()
 	}
 	leads := d.join(now, fresh)
 	if leads && d.is("leads a wait late") {
@@ -166,7 +161,9 @@ func (d *anyEdge) wait(v int, now time.Time) {
 		return
 	}
 	d.pending = true
-	d.newest.Store(int64(v))
+	if d.is("instances share a payload") {
+		d.newest.Store(int64(v))
+	}
 	d.arm(now)
 }
 
@@ -349,7 +346,7 @@ func (d *anyEdge) funcs() db.Funcs {
 
 // onlyTrailing is anyEdge with the trailing edge alone.
 func onlyTrailing(clock clockwork.Clock, wait time.Duration, fire func(int)) *anyEdge {
-	return &anyEdge{clock: clock, cfg: db.Config{Wait: wait, Edges: db.Trailing}, fire: fire, newest: new(atomic.Int64)}
+	return &anyEdge{clock: clock, cfg: db.Config{Wait: wait, Edges: db.Trailing}, fire: fire}
 }
 
 // edgeSpec is anyEdge as a debouncer that has one kind of edges only.
@@ -369,7 +366,7 @@ func onCallSpec(mutant string, source db.TimeSource) db.Spec {
 	spec := edgesSpec("", source)
 	spec.Name, spec.Traits.MaxWait = "zoo debouncer with a bound on call", db.MaxWaitOnCall
 	spec.New = func(env db.Env, cfg db.Config, fire func(int)) db.Funcs {
-		d := &anyEdge{clock: env.Clock, cfg: cfg, fire: fire, mutant: mutant, onCall: true, newest: new(atomic.Int64)}
+		d := &anyEdge{clock: env.Clock, cfg: cfg, fire: fire, mutant: mutant, onCall: true}
 		return d.funcs()
 	}
 	return spec

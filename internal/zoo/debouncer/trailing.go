@@ -33,6 +33,7 @@ type trailing struct {
 	everFire bool
 	calls    int
 	shared   *trailing
+	keys     map[int]*trailing
 	began    time.Time     // the first event of all
 	newest   time.Duration // the newest, since then
 	dropped  int           // what was cancelled last
@@ -40,7 +41,7 @@ type trailing struct {
 }
 
 func newTrailing(clock clockwork.Clock, wait time.Duration, fire func(int), mutant string) *trailing {
-	d := &trailing{clock: clock, wait: wait, fire: fire, mutant: mutant}
+	d := &trailing{clock: clock, wait: wait, fire: fire, mutant: mutant, keys: map[int]*trailing{}}
 	d.idle = sync.NewCond(&d.mu)
 	if mutant == "goroutine left behind" {
 		zoo.LeaveForGood()
@@ -308,7 +309,7 @@ func (d *trailing) cancel() (cancelled bool) {
 	if d.pending = false; was {
 		d.dropped = d.value
 	}
-	if d.is(deniedInTurn) {
+	if d.is("what waits its turn is not pending, and can be cancelled") {
 		d.queue = nil
 	}
 	if d.timer != nil {
@@ -375,8 +376,6 @@ func (d *trailing) end() {
 		d.queue = nil
 	}
 }
-
-const deniedInTurn = "what waits its turn is not pending, and can be cancelled"
 
 func (d *trailing) isPending() bool {
 	d.mu.Lock()
