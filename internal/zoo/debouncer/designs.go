@@ -58,7 +58,8 @@ func designs(source db.TimeSource) []design {
 	stamp := func(quiet func(gap, wait time.Duration) bool) db.Spec {
 		return made(source, db.Traits{Edges: []db.Edges{db.Leading}, Payload: db.LastPayload},
 			func(clock clockwork.Clock, cfg db.Config, fire func(int)) db.Funcs {
-				return db.Funcs{Call: stampOnly(clock, fire, func(gap time.Duration) bool { return quiet(gap, cfg.Wait) })}
+				ends := func(gap time.Duration) bool { return quiet(gap, cfg.Wait) }
+				return db.Funcs{Call: stampOnly(clock, fire, ends)}
 			})
 	}
 	lodash := db.Lodash()
@@ -68,7 +69,8 @@ func designs(source db.TimeSource) []design {
 		{"a timer for each call", of(func(tr *db.Traits) { tr.Tie, tr.CancelBarrier = db.ResetFirst, db.CommitBarrier },
 			func(clock clockwork.Clock, cfg db.Config, fire func(int)) db.Funcs {
 				d := onlyTrailing(clock, cfg.Wait, fire)
-				return db.Funcs{Call: d.call, CancelReports: d.cancel, Flush: d.flush, Pending: d.isPending, Stop: d.stop}
+				return db.Funcs{Call: d.call, CancelReports: d.cancel, Flush: d.flush,
+					Pending: d.isPending, Stop: d.stop}
 			})},
 		{"a timer for each call, one callback at a time", of(func(tr *db.Traits) {
 			tr.Tie, tr.CancelBarrier, tr.Overlap = db.ResetFirst, db.CommitBarrier, db.Serial
@@ -86,21 +88,21 @@ func designs(source db.TimeSource) []design {
 			tr.StaleFire, tr.StopBarrier = db.StaleAllowed, db.NoBarrier
 		}, func(clock clockwork.Clock, cfg db.Config, fire func(int)) db.Funcs {
 			d := newLoop(clock, cfg.Wait, fire, 0, true)
-			return db.Funcs{Call: d.call, CancelReports: func() bool { return d.ask(d.cancels) },
-				Stop: sync.OnceFunc(func() { close(d.done) })}
+			return db.Funcs{Call: d.call, CancelReports: func() bool { return d.ask(d.cancels) }, Stop: d.end}
 		})},
 		{"a loop behind a queue that runs callbacks", of(func(tr *db.Traits) {
 			tr.StaleFire, tr.Overlap = db.StaleAllowed, db.SerialReceiver
 		}, func(clock clockwork.Clock, cfg db.Config, fire func(int)) db.Funcs {
 			d := newLoop(clock, cfg.Wait, fire, 64, false)
-			return db.Funcs{Call: d.call, Stop: sync.OnceFunc(func() { close(d.done) })}
+			return db.Funcs{Call: d.call, Stop: d.end}
 		})},
 		{"a receiver that is handed what fires", choosing(func(tr *db.Traits) {
 			tr.StaleFire, tr.Overlap, tr.StopBarrier = db.StaleAllowed, db.Serial, db.NoBarrier
 		}, ways{timersApart: true, callsApart: true, queues: true}, verb.Stop)},
 		{"a goroutine and a context for each call", contextsSpec(source, false)},
 		{"a worker on a condition", of(func(tr *db.Traits) {
-			tr.Tie, tr.Overlap, tr.CancelBarrier, tr.ClockBack = db.ResetFirst, db.Serial, db.CommitBarrier, db.BackStands
+			tr.Tie, tr.Overlap = db.ResetFirst, db.Serial
+			tr.CancelBarrier, tr.ClockBack = db.CommitBarrier, db.BackStands
 		}, func(clock clockwork.Clock, cfg db.Config, fire func(int)) db.Funcs {
 			d := newCondition(clock, cfg.Wait, fire)
 			return db.Funcs{Call: d.call, CancelReports: d.cancel, Flush: d.flush, Pending: d.isPending, Stop: d.stop}

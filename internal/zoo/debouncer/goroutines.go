@@ -17,7 +17,8 @@ type loop struct {
 	cancels      chan chan bool
 	asks         chan chan bool
 	done, exited chan struct{}
-	blind        bool // the mistake of not looking into the queue first
+	end          func() // closes done
+	blind        bool   // the mistake of not looking into the queue first
 }
 
 func newLoop(clock clockwork.Clock, wait time.Duration, fire func(int), buffer int, apart bool) *loop {
@@ -25,6 +26,7 @@ func newLoop(clock clockwork.Clock, wait time.Duration, fire func(int), buffer i
 		calls: make(chan int, buffer), cancels: make(chan chan bool), asks: make(chan chan bool),
 		done: make(chan struct{}), exited: make(chan struct{}),
 	}
+	d.end = sync.OnceFunc(func() { close(d.done) })
 	go func() {
 		defer close(d.exited)
 		timer := clock.NewTimer(time.Hour)
@@ -94,11 +96,7 @@ func (d *loop) ask(c chan chan bool) bool {
 
 // stop waits for the loop to end; a second one finds it ended.
 func (d *loop) stop() {
-	select {
-	case <-d.done:
-	default:
-		close(d.done)
-	}
+	d.end()
 	<-d.exited
 }
 
