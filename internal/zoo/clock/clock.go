@@ -115,17 +115,6 @@ func startsFunctions(f *ct.Funcs) {
 
 func afterAlone(f *ct.Funcs) { *f = ct.Funcs{Now: f.Now, Advance: f.Advance, After: f.After} }
 
-// tickOf makes a Tick of the other operations.
-func tickOf(f *ct.Funcs) func(d time.Duration) <-chan time.Time {
-	newTicker := f.NewTicker
-	return func(d time.Duration) <-chan time.Time {
-		if d <= 0 {
-			return nil
-		}
-		return newTicker(d).Chan()
-	}
-}
-
 // eachTimer changes all timers, also those of functions.
 func eachTimer(f *ct.Funcs, change func(t clockwork.Timer) clockwork.Timer) {
 	newTimer, afterFunc := f.NewTimer, f.AfterFunc
@@ -161,7 +150,12 @@ func spec(name string, waits ct.Waits, change func(f *ct.Funcs)) ct.Spec {
 			}
 			clock := fakeclock.New(opts...)
 			f := ct.Of(clock)
-			f.Tick = tickOf(&f)
+			f.Tick = func(d time.Duration) <-chan time.Time {
+				if d <= 0 {
+					return nil
+				}
+				return clock.NewTicker(d).Chan()
+			}
 			f.WithTimeout = func(parent context.Context, d time.Duration) (context.Context, context.CancelFunc) {
 				return fakeclock.WithTimeout(parent, clock, d)
 			}

@@ -233,7 +233,8 @@ func Chosen(n int) []zoo.Design {
 func Plain() db.Traits {
 	return plain(func(tr *db.Traits) {
 		tr.Edges, tr.Tie = []db.Edges{db.Trailing, db.Leading, db.LeadingAndTrailing}, db.ResetFirst
-		tr.Overlap, tr.BothSingle, tr.MaxWait, tr.CloseFlush = db.Serial, db.BothOnce, db.MaxWaitFromFirst, db.CloseFires
+		tr.Overlap, tr.BothSingle = db.Serial, db.BothOnce
+		tr.MaxWait, tr.CloseFlush = db.MaxWaitFromFirst, db.CloseFires
 	})
 }
 
