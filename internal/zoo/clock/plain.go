@@ -38,7 +38,7 @@ type plainTimer struct {
 	aside  bool
 	period time.Duration // of a ticker
 	reset  bool          // it was armed again
-	after  bool          // nobody but its channel is known
+	after  bool          // of After or Sleep, which show its channel only
 	f      func()
 	c      chan time.Time
 }
@@ -269,8 +269,8 @@ func (t *plainTimer) isTimer() bool { return t.f == nil && t.period == 0 && !t.a
 // arm arms a timer under the lock.
 func (t *plainTimer) arm(d time.Duration) {
 	t.at, t.armed, t.fired, t.aside = t.now.Add(d), true, false, false
-	if t.is("what a function arms counts from the end of the Advance") && t.isTimer() && t.end.After(t.now) {
-		t.at = t.end.Add(d)
+	if t.is("what a function arms counts from the end of the Advance") && t.isTimer() && !t.reset {
+		t.at = t.at.Add(max(0, t.end.Sub(t.now)))
 	}
 	if d <= 0 || t.overflows(d) {
 		t.at = t.now
@@ -398,7 +398,7 @@ func (t *plainTimer) Reset(d time.Duration) bool {
 	case t.is("Reset of an unread timer leaves its value") && unread:
 		t.arm(d)
 		return true
-	case t.is("Reset of a stopped timer is lost") && !t.armed && !t.fired:
+	case t.is("Reset of a stopped timer is lost") && t.f == nil && !t.armed && !t.fired:
 		return false
 	}
 	was := t.stop()
