@@ -9,126 +9,135 @@ import (
 	"time"
 
 	ct "github.com/escapement-go/escapement/conformance/clocktest"
-	"github.com/jonboulle/clockwork"
 )
 
 // contextMistakes are mistakes of contexts with deadlines.
 var contextMistakes = []mistake{
-	{"a context has no values", "CK-CTXTREE", wrapContexts(func(ctx *context.Context, _ *context.CancelFunc) {
-		*ctx = valueless{*ctx}
+	{"a context has no values", "CK-CTXTREE", changeContexts(func(_ *ct.Funcs, c *made) {
+		c.ctx = forgetful{c.ctx, false}
 	})},
-	{"Err wraps the error", "CK-CONTEXT", wrapContexts(func(ctx *context.Context, _ *context.CancelFunc) {
-		*ctx = wrappingContext{*ctx}
+	{"Err wraps the error", "CK-CONTEXT", changeContexts(func(_ *ct.Funcs, c *made) {
+		c.ctx = otherErr{c.ctx, func(err error) error { return fmt.Errorf("fake: %w", err) }}
 	})},
-	{"a context ends when it is asked", "CK-CONTEXT", wrapContexts(func(ctx *context.Context, _ *context.CancelFunc) {
-		*ctx = &lazyContext{Context: *ctx, done: make(chan struct{})}
+	{"a context ends when it is asked", "CK-CONTEXT", changeContexts(func(_ *ct.Funcs, c *made) {
+		c.ctx = &lazyContext{Context: c.ctx, done: make(chan struct{})}
 	})},
-	{"a context without time is ended later", "CK-CONTEXT", func(f *ct.Funcs) {
-		withTimeout := f.WithTimeout
-		f.WithTimeout = func(p context.Context, d time.Duration) (context.Context, context.CancelFunc) {
-			if d > 0 {
-				return withTimeout(p, d)
-			}
-			ctx, cancel := context.WithCancelCause(p)
-			f.AfterFunc(d, func() { cancel(context.DeadlineExceeded) })
-			return expired{ownDeadline{ctx, f.Now().Add(d)}}, func() { cancel(nil) }
+	{"a context without time is ended later", "CK-CONTEXT", changeContexts(func(f *ct.Funcs, c *made) {
+		if c.d > 0 {
+			return
 		}
-	}},
-	{"cancel ends it on a goroutine", "CK-CONTEXT", wrapContexts(func(_ *context.Context, cancel *context.CancelFunc) {
-		ends := *cancel
-		*cancel = func() { go ends() }
-	})},
-	{"a cancel after the deadline changes Err", "CK-CONTEXT", wrapContexts(func(
-		ctx *context.Context, cancel *context.CancelFunc,
-	) {
-		fickle, ends := &fickleContext{Context: *ctx}, *cancel
-		*ctx, *cancel = fickle, func() { fickle.cancelled.Store(true); ends() }
-	})},
-	{"a context within another is counted twice", "CK-ARMED", func(f *ct.Funcs) {
-		withTimeout := f.WithTimeout
-		f.WithTimeout = func(p context.Context, d time.Duration) (context.Context, context.CancelFunc) {
-			ctx, cancel := withTimeout(p, d)
-			if end, ends := p.Deadline(); ends && f.Now().Add(d).Before(end) {
-				context.AfterFunc(ctx, stopper(f.AfterFunc(d, func() {})))
+		ctx, cancel := context.WithCancelCause(c.parent)
+		f.AfterFunc(c.d, func() { cancel(context.DeadlineExceeded) })
+		c.ctx, c.cancel = ownDeadline{otherErr{ctx, func(err error) error {
+			if context.Cause(ctx) == context.DeadlineExceeded {
+				return context.DeadlineExceeded
 			}
-			return ctx, cancel
+			return err
+		}}, c.deadline}, func() { cancel(nil) }
+	})},
+	{"cancel ends it on a goroutine", "CK-CONTEXT", changeContexts(func(_ *ct.Funcs, c *made) {
+		ends := c.cancel
+		c.cancel = func() { go ends() }
+	})},
+	{"a cancel after the deadline changes Err", "CK-CONTEXT", changeContexts(func(_ *ct.Funcs, c *made) {
+		var cancelled atomic.Bool
+		ends := c.cancel
+		c.cancel = func() { cancelled.Store(true); ends() }
+		c.ctx = otherErr{c.ctx, func(err error) error {
+			if cancelled.Load() {
+				return context.Canceled
+			}
+			return err
+		}}
+	})},
+	{"a context within another is counted twice", "CK-ARMED", changeContexts(func(f *ct.Funcs, c *made) {
+		if end, ends := c.parent.Deadline(); ends && c.deadline.Before(end) {
+			c.armAnother(f)
 		}
-	}},
+	})},
 	{"the cause of a parent is not that of its children", "CK-CTXTREE", func(f *ct.Funcs) {
 		withTimeout := f.WithTimeout
 		f.WithTimeout = func(p context.Context, d time.Duration) (context.Context, context.CancelFunc) {
 			if own, ok := p.(timed); ok {
-				p = causeless(own)
+				p = forgetful{own.Context, true}
 			}
 			ctx, cancel := withTimeout(p, d)
 			return timed{ctx}, cancel
 		}
 	}},
-	{"a child shows its own deadline", "CK-CTXTREE", func(f *ct.Funcs) {
-		withTimeout := f.WithTimeout
-		f.WithTimeout = func(p context.Context, d time.Duration) (context.Context, context.CancelFunc) {
-			own := f.Now().Add(d)
-			ctx, cancel := withTimeout(p, d)
-			return ownDeadline{ctx, own}, cancel
+	{"a child shows its own deadline", "CK-CTXTREE", changeContexts(func(_ *ct.Funcs, c *made) {
+		c.ctx = ownDeadline{c.ctx, c.deadline}
+	})},
+	{"a child with the deadline of its parent is canceled", "CK-CTXTREE", changeContexts(func(_ *ct.Funcs, c *made) {
+		if end, ends := c.parent.Deadline(); ends && end.Equal(c.deadline) {
+			c.ctx = otherErr{c.ctx, func(error) error { return context.Canceled }}
 		}
-	}},
-	{"a child with the deadline of its parent is canceled", "CK-CTXTREE", func(f *ct.Funcs) {
-		withTimeout := f.WithTimeout
-		f.WithTimeout = func(p context.Context, d time.Duration) (context.Context, context.CancelFunc) {
-			ctx, cancel := withTimeout(p, d)
-			if end, ends := p.Deadline(); ends && end.Equal(f.Now().Add(d)) {
-				return canceledByParent{ctx}, cancel
-			}
-			return ctx, cancel
-		}
-	}},
+	})},
 }
 
-// wrapContexts changes each context, and what cancels it.
-func wrapContexts(mistake func(ctx *context.Context, cancel *context.CancelFunc)) func(f *ct.Funcs) {
+// armedContexts arms a timer for each context, also for one whose parent ends first.
+var armedContexts = changeContexts(func(f *ct.Funcs, c *made) {
+	if end, ends := c.parent.Deadline(); ends && end.Before(c.deadline) && c.ctx.Err() == nil {
+		c.armAnother(f)
+	}
+})
+
+// made is a context that WithTimeout makes.
+type made struct {
+	parent   context.Context
+	d        time.Duration
+	deadline time.Time
+	ctx      context.Context
+	cancel   context.CancelFunc
+}
+
+// changeContexts changes each context when it is made.
+func changeContexts(change func(f *ct.Funcs, c *made)) func(f *ct.Funcs) {
 	return func(f *ct.Funcs) {
 		withTimeout := f.WithTimeout
 		f.WithTimeout = func(p context.Context, d time.Duration) (context.Context, context.CancelFunc) {
-			ctx, cancel := withTimeout(p, d)
-			mistake(&ctx, &cancel)
-			return ctx, cancel
+			c := made{parent: p, d: d, deadline: f.Now().Add(d)}
+			c.ctx, c.cancel = withTimeout(p, d)
+			change(f, &c)
+			return c.ctx, c.cancel
 		}
 	}
+}
+
+// armAnother arms a timer beside that of the context, as long as this has not ended.
+func (c *made) armAnother(f *ct.Funcs) {
+	t := f.AfterFunc(c.d, func() {})
+	context.AfterFunc(c.ctx, func() { t.Stop() })
 }
 
 // timed is a context that WithTimeout made.
 type timed struct{ context.Context }
 
-// causeless is a parent that has no other cause than its Err: package context asks for the former by a key
-// that is a pointer.
-type causeless struct{ context.Context }
+// forgetful is a context without the values of its parents: those of package context, whose keys are pointers and
+// which have the cause, or all others.
+type forgetful struct {
+	context.Context
+	pointers bool
+}
 
-func (c causeless) Value(key any) any {
-	if reflect.TypeOf(key).Kind() == reflect.Pointer {
+func (c forgetful) Value(key any) any {
+	if (reflect.TypeOf(key).Kind() == reflect.Pointer) == c.pointers {
 		return nil
 	}
 	return c.Context.Value(key)
 }
 
-// canceledByParent calls it a cancel that its parent's deadline has come.
-type canceledByParent struct{ context.Context }
-
-func (c canceledByParent) Err() error {
-	if c.Context.Err() != nil {
-		return context.Canceled
-	}
-	return nil
+// otherErr says something else of why it has ended.
+type otherErr struct {
+	context.Context
+	of func(err error) error
 }
 
-// valueless is a context that forgets the values of its parents, but for those of package
-// context itself, whose keys are pointers.
-type valueless struct{ context.Context }
-
-func (v valueless) Value(key any) any {
-	if reflect.TypeOf(key).Kind() != reflect.Pointer {
-		return nil
+func (c otherErr) Err() error {
+	if err := c.Context.Err(); err != nil {
+		return c.of(err)
 	}
-	return v.Context.Value(key)
+	return nil
 }
 
 // lazyContext is told that it has ended when its Done is called.
@@ -144,53 +153,6 @@ func (l *lazyContext) Done() <-chan struct{} {
 	}
 	return l.done
 }
-
-// wrappingContext says what went wrong in its own words.
-type wrappingContext struct{ context.Context }
-
-func (c wrappingContext) Err() error {
-	if err := c.Context.Err(); err != nil {
-		return fmt.Errorf("fake: %w", err)
-	}
-	return nil
-}
-
-// fickleContext says that it was cancelled last, if it was.
-type fickleContext struct {
-	context.Context
-	cancelled atomic.Bool
-}
-
-func (c *fickleContext) Err() error {
-	if c.cancelled.Load() {
-		return context.Canceled
-	}
-	return c.Context.Err()
-}
-
-// expired is a context whose deadline has come, once it is cancelled because of it.
-type expired struct{ ownDeadline }
-
-func (c expired) Err() error {
-	if context.Cause(c.Context) == context.DeadlineExceeded {
-		return context.DeadlineExceeded
-	}
-	return c.Context.Err()
-}
-
-// armedContexts arms a timer for each context, also for one whose parent ends first.
-func armedContexts(f *ct.Funcs) {
-	withTimeout := f.WithTimeout
-	f.WithTimeout = func(p context.Context, d time.Duration) (context.Context, context.CancelFunc) {
-		ctx, cancel := withTimeout(p, d)
-		if end, ends := p.Deadline(); ends && end.Before(f.Now().Add(d)) && ctx.Err() == nil {
-			context.AfterFunc(ctx, stopper(f.AfterFunc(d, func() {})))
-		}
-		return ctx, cancel
-	}
-}
-
-func stopper(t clockwork.Timer) func() { return func() { t.Stop() } }
 
 // ownDeadline shows its own deadline even if a parent's comes first.
 type ownDeadline struct {

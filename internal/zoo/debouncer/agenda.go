@@ -2,70 +2,61 @@ package debouncer
 
 import (
 	"container/heap"
+	"slices"
 	"sync"
 	"time"
 
 	"github.com/jonboulle/clockwork"
 
-	"github.com/escapement-go/escapement/conformance/debouncertest"
+	db "github.com/escapement-go/escapement/conformance/debouncertest"
 	"github.com/escapement-go/escapement/internal/zoo"
 )
 
 // agendas are designs in which something other than one timer remembers the deadlines: a
 // heap for all keys, a chain of contexts.
 func agendas() []zoo.Design {
-	type traits = debouncertest.Traits
 	return []zoo.Design{
 		{Name: "one goroutine sleeps until the first deadline of a heap of keys", Spec: agendaSpec("")},
-		{Name: "each event cancels the context of the one before it", Spec: debouncertest.Spec{
-			Name: "superseded", Time: debouncertest.PackageTime,
-			New: func(env debouncertest.Env, cfg debouncertest.Config, fire func(int)) debouncertest.Funcs {
-				if cfg.Wait <= 0 {
-					panic("wait must be > 0")
-				}
-				d := &contexts{clock: env.Clock, wait: cfg.Wait, fire: fire, blind: true}
-				return debouncertest.Funcs{Call: d.call, Cancel: d.drop, Stop: d.stop}
-			},
-			Traits: traits{
-				Edges: []debouncertest.Edges{debouncertest.Trailing}, Payload: debouncertest.LastPayload,
-				Tie: debouncertest.EitherTie, StaleFire: debouncertest.StaleAllowed,
-				CancelBarrier: debouncertest.NoBarrier, AfterCancel: debouncertest.CancelReusable,
-				StopPending: debouncertest.StopDrops, ZeroWait: debouncertest.ZeroRefused,
-				Overlap: debouncertest.Parallel, Reentrancy: debouncertest.ReentrancyForbidden,
-			},
-		}},
+		{Name: "each event cancels the context of the one before it", Spec: made(db.PackageTime,
+			plain(func(tr *db.Traits) {
+				tr.StaleFire, tr.ZeroWait, tr.Reentrancy = db.StaleAllowed, db.ZeroRefused, db.ReentrancyForbidden
+			}),
+			func(clock clockwork.Clock, cfg db.Config, fire func(int)) db.Funcs {
+				mustWait(cfg.Wait)
+				d := &contexts{clock: clock, wait: cfg.Wait, fire: fire, blind: true}
+				return db.Funcs{Call: d.call, Cancel: d.drop, Stop: d.stop}
+			})},
+	}
+}
+
+// mustWait refuses to make a debouncer that does not wait.
+func mustWait(wait time.Duration) {
+	if wait <= 0 {
+		panic("wait must be > 0")
 	}
 }
 
 // diesOfPanic is a mistake of an agenda.
 const diesOfPanic = "a panic is recovered, and ends the goroutine"
 
-func agendaSpec(mutant string) debouncertest.Spec {
-	return debouncertest.Spec{
-		Name: "agenda", Time: debouncertest.Injected,
-		New: func(env debouncertest.Env, cfg debouncertest.Config, fire func(int)) debouncertest.Funcs {
-			a := newAgenda(env.Clock, cfg.Wait, func(_, v int) { fire(v) }, mutant)
-			return debouncertest.Funcs{
-				Call: func(v int) { a.call(0, v) }, CallKey: a.call,
-				Cancel: a.cancel, CancelKey: a.drop, FlushKey: a.flush, Pending: a.pending, Stop: a.stop,
-			}
-		},
-		Traits: debouncertest.Traits{
-			Edges: []debouncertest.Edges{debouncertest.Trailing}, Payload: debouncertest.LastPayload,
-			Tie: debouncertest.ResetFirst, StaleFire: debouncertest.StaleForbidden,
-			CancelBarrier: debouncertest.NoBarrier, AfterCancel: debouncertest.CancelReusable,
-			StopPending: debouncertest.StopDrops, ZeroWait: debouncertest.ZeroRefused,
-			Overlap: debouncertest.Serial, PanicPolicy: debouncertest.PanicRecovered,
-			ClockBack: debouncertest.BackStands,
-		},
-	}
+func agendaSpec(mutant string) db.Spec {
+	return made(db.Injected, plain(func(tr *db.Traits) {
+		tr.Tie, tr.ZeroWait, tr.Overlap = db.ResetFirst, db.ZeroRefused, db.Serial
+		tr.PanicPolicy, tr.ClockBack = db.PanicRecovered, db.BackStands
+	}), func(clock clockwork.Clock, cfg db.Config, fire func(int)) db.Funcs {
+		a := newAgenda(clock, cfg.Wait, fire, mutant)
+		return db.Funcs{
+			Call: func(v int) { a.call(0, v) }, CallKey: a.call,
+			Cancel: a.cancel, CancelKey: a.drop, FlushKey: a.flush, Pending: a.pending, Stop: a.stop,
+		}
+	})
 }
 
 // agenda debounces many keys with one goroutine.
 type agenda struct {
 	clock clockwork.Clock
 	wait  time.Duration
-	fire  func(key, v int)
+	fire  func(v int)
 	wake  chan struct{} // the first deadline is another, or it is over
 
 	mutant string
@@ -79,13 +70,10 @@ type agenda struct {
 type due struct {
 	at     time.Time
 	key, v int
-	place  int
 }
 
-func newAgenda(clock clockwork.Clock, wait time.Duration, fire func(key, v int), mutant string) *agenda {
-	if wait <= 0 {
-		panic("wait must be > 0")
-	}
+func newAgenda(clock clockwork.Clock, wait time.Duration, fire func(v int), mutant string) *agenda {
+	mustWait(wait)
 	a := &agenda{
 		clock: clock, wait: wait, fire: fire, wake: make(chan struct{}, 1), mutant: mutant, of: map[int]*due{},
 	}
@@ -102,13 +90,13 @@ func (a *agenda) call(key, v int) {
 	at := a.clock.Now().Add(a.wait)
 	if d := a.of[key]; d != nil {
 		d.at, d.v = at, v
-		heap.Fix(&a.due, d.place) // later than before: the goroutine finds out when it wakes
+		heap.Init(&a.due) // later than before: the goroutine finds out when it wakes
 		return
 	}
 	d := &due{at: at, key: key, v: v}
 	a.of[key] = d
 	heap.Push(&a.due, d)
-	if d.place == 0 {
+	if a.due[0] == d {
 		a.signal()
 	}
 }
@@ -155,7 +143,7 @@ func (a *agenda) run() {
 
 func (a *agenda) guarded(d *due) (returned bool) {
 	defer func() { _ = recover() }()
-	a.fire(d.key, d.v)
+	a.fire(d.v)
 	return true
 }
 
@@ -170,7 +158,8 @@ func (a *agenda) drop(key int) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if d := a.of[key]; d != nil {
-		heap.Remove(&a.due, d.place)
+		a.due = slices.DeleteFunc(a.due, func(other *due) bool { return other == d })
+		heap.Init(&a.due)
 		delete(a.of, key)
 	}
 }
@@ -180,7 +169,7 @@ func (a *agenda) flush(key int) {
 	defer a.mu.Unlock()
 	if d := a.of[key]; d != nil {
 		d.at = a.clock.Now()
-		heap.Fix(&a.due, d.place)
+		heap.Init(&a.due)
 		a.signal()
 	}
 }
@@ -204,21 +193,11 @@ type dues []*due
 
 func (d dues) Len() int           { return len(d) }
 func (d dues) Less(i, j int) bool { return d[i].at.Before(d[j].at) }
-
-func (d dues) Swap(i, j int) {
-	d[i], d[j] = d[j], d[i]
-	d[i].place, d[j].place = i, j
-}
-
-func (d *dues) Push(x any) {
-	one := x.(*due)
-	one.place = len(*d)
-	*d = append(*d, one)
-}
+func (d dues) Swap(i, j int)      { d[i], d[j] = d[j], d[i] }
+func (d *dues) Push(x any)        { *d = append(*d, x.(*due)) }
 
 func (d *dues) Pop() any {
-	all := *d
-	last := all[len(all)-1]
-	*d = all[:len(all)-1]
+	last := (*d)[len(*d)-1]
+	*d = (*d)[:len(*d)-1]
 	return last
 }

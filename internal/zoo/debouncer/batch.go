@@ -163,11 +163,10 @@ func batchSpec(mutant string, source db.TimeSource) db.Spec {
 			d := &batch{clock: env.Clock, wait: cfg.Wait, most: cfg.Full, fire: fire, mutant: mutant}
 			return db.Funcs{Call: d.call, Cancel: d.cancel, Close: d.end}
 		},
-		Traits: db.Traits{
-			Edges: []db.Edges{db.Trailing}, Payload: db.AllPayloads, Tie: db.EitherTie, StaleFire: db.StaleForbidden,
-			CancelBarrier: db.NoBarrier, AfterCancel: db.CancelReusable, ZeroWait: db.ZeroNextTick,
-			Overlap: db.Parallel, Full: full, CloseFlush: db.CloseFires, PanicPolicy: db.PanicPropagates,
-		},
+		Traits: plain(func(tr *db.Traits) {
+			tr.Payload, tr.Full, tr.StopPending = db.AllPayloads, full, 0
+			tr.CloseFlush, tr.PanicPolicy = db.CloseFires, db.PanicPropagates
+		}),
 	}
 }
 

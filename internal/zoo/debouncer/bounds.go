@@ -27,8 +27,6 @@ type lastCallTime struct {
 	value      int
 }
 
-func (d *lastCallTime) now() time.Time { return d.clock.Now() }
-
 func (d *lastCallTime) bound() time.Duration {
 	if d.cfg.MaxWait == 0 {
 		return 0
@@ -65,7 +63,7 @@ func (d *lastCallTime) arm(in time.Duration) {
 }
 
 func (d *lastCallTime) expired() {
-	now := d.now()
+	now := d.clock.Now()
 	if !d.shouldInvoke(now) {
 		d.arm(d.remaining(now))
 		return
@@ -94,7 +92,7 @@ func (d *lastCallTime) invoke(now time.Time) {
 func (d *lastCallTime) call(v int) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	now := d.now()
+	now := d.clock.Now()
 	due := d.shouldInvoke(now)
 	d.args, d.value, d.lastCall, d.called = true, v, now, true
 	switch {
@@ -126,7 +124,7 @@ func (d *lastCallTime) flush() {
 	defer d.mu.Unlock()
 	if d.timer != nil {
 		d.timer.Stop()
-		d.trail(d.now())
+		d.trail(d.clock.Now())
 	}
 }
 
@@ -134,8 +132,7 @@ func (d *lastCallTime) isPending() bool { d.mu.Lock(); defer d.mu.Unlock(); retu
 
 // stampOnly is the leading edge alone: it compares the time of the event with that
 // of the event before, in one atomic, and has no timer.
-func stampOnly(clock clockwork.Clock, wait time.Duration, fire func(int),
-	quiet func(gap time.Duration) bool) func(int) {
+func stampOnly(clock clockwork.Clock, fire func(int), quiet func(gap time.Duration) bool) func(int) {
 	start := clock.Now()
 	var last atomic.Int64
 	last.Store(-1 << 62)

@@ -1,6 +1,8 @@
 package debouncer
 
 import (
+	"maps"
+	"slices"
 	"sync"
 	"time"
 
@@ -178,11 +180,16 @@ func (d *choosy) next() {
 		settle()
 	}
 	for len(d.inbox) > 0 && len(d.queue) == 0 {
-		f := d.inbox[0]
-		d.inbox = d.inbox[1:]
-		f()
+		d.receive()()
 	}
 	settle()
+}
+
+// receive takes what came first while the callback ran.
+func (d *choosy) receive() func() {
+	f := d.inbox[0]
+	d.inbox = d.inbox[1:]
+	return f
 }
 
 // settle fires what is pending, or drops it.
@@ -196,7 +203,7 @@ func (d *choosy) settle(apart bool) {
 func (d *choosy) counts(values []int) {
 	switch {
 	case len(values) == 0:
-	case d.is(boundOutlives):
+	case d.is("a bound that counts from the first event outlives its fire"):
 		d.bounded = true
 	default:
 		d.bounded, d.from = d.traits.MaxWait == db.MaxWaitFromFire, d.clock.Now()
@@ -346,9 +353,9 @@ func (d *choosy) arm(now time.Time, in time.Duration) {
 			case b.dead:
 			case d.batch != b:
 				d.start(values, d.ways.timersApart)
-			case d.running && !bounded && d.is(pauseAnew):
+			case d.running && !bounded && d.is("a pause that ends while a callback runs begins anew"):
 				d.arm(now, d.cfg.Wait)
-			case d.running && bounded && d.is(boundIsNone):
+			case d.running && bounded && d.is("a bound that passes while a callback runs is none"):
 				d.bounded, d.from = true, now
 				d.arm(now, d.last.Add(d.cfg.Wait).Sub(now))
 			case d.running && !d.ways.queues:
@@ -393,7 +400,7 @@ func (d *choosy) dropAll() {
 func (d *choosy) flush() {
 	d.do(func() {
 		if d.traits.Overlap == db.SerialReceiver && d.running {
-			if !d.is(flushesNothing) {
+			if !d.is("a flush that comes while its receiver runs the callback is none") {
 				d.inbox = append(d.inbox, d.flushed)
 			}
 			return
@@ -418,9 +425,7 @@ func (d *choosy) isPending() bool {
 // end ends it, and fires what is pending if flushes says so.
 func (d *choosy) end(flushes bool) {
 	for len(d.inbox) > 0 {
-		f := d.inbox[0]
-		d.inbox = d.inbox[1:]
-		if flushes {
+		if f := d.receive(); flushes {
 			f()
 		}
 	}
@@ -431,11 +436,7 @@ func (d *choosy) end(flushes bool) {
 }
 
 func (d *choosy) stop() {
-	var all []*choosy
 	d.do(func() {
-		for _, k := range d.keys {
-			all = append(all, k)
-		}
 		d.end(d.traits.StopPending == db.StopFlushes && !d.ended)
 		if d.traits.StopPending == db.StopDrops && d.traits.StopBarrier != db.NoBarrier {
 			d.stopped = true
@@ -444,24 +445,23 @@ func (d *choosy) stop() {
 		}
 		d.over = true
 	})
-	for _, k := range all {
-		k.stop()
-	}
+	d.each((*choosy).stop)
 }
 
 func (d *choosy) close() {
-	var all []*choosy
-	d.do(func() {
-		for _, k := range d.keys {
-			all = append(all, k)
-		}
-		if d.traits.CloseFlush == db.CloseAtDeadline {
-			return // nothing comes any more
-		}
-		d.end(d.traits.CloseFlush == db.CloseFires)
-	})
-	for _, k := range all {
-		k.close()
+	if d.traits.CloseFlush != db.CloseAtDeadline { // nothing comes any more
+		d.do(func() { d.end(d.traits.CloseFlush == db.CloseFires) })
+	}
+	d.each((*choosy).close)
+}
+
+// each does something with the debouncer of each key.
+func (d *choosy) each(do func(own *choosy)) {
+	d.mu.Lock()
+	all := slices.Collect(maps.Values(d.keys))
+	d.mu.Unlock()
+	for _, own := range all {
+		do(own)
 	}
 }
 

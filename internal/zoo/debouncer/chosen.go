@@ -10,8 +10,9 @@ import (
 	"github.com/escapement-go/escapement/internal/verb"
 )
 
-// choosySpec has the operations that has names.
-func choosySpec(source db.TimeSource, tr db.Traits, ways ways, has map[conformance.Op]bool) db.Spec {
+// choosySpec has the operations ops, and Call.
+func choosySpec(source db.TimeSource, tr db.Traits, ways ways, ops ...conformance.Op) db.Spec {
+	has := func(op conformance.Op) bool { return slices.Contains(ops, op) }
 	spec := db.Spec{Name: "a choosy debouncer", Time: source, Traits: tr}
 	build := func(env db.Env, cfg db.Config, fire func([]int)) db.Funcs {
 		if tr.MaxWait == 0 {
@@ -20,31 +21,31 @@ func choosySpec(source db.TimeSource, tr db.Traits, ways ways, has map[conforman
 		d := newChoosy(tr, ways, env.Clock, cfg, fire)
 		f := db.Funcs{Call: d.call}
 		switch {
-		case !has[verb.Cancel]:
-		case has[reports] || tr.CancelBarrier == db.CommitBarrier:
+		case !has(verb.Cancel):
+		case has(reports) || tr.CancelBarrier == db.CommitBarrier:
 			f.CancelReports = d.cancel
 		default:
 			f.Cancel = func() { d.cancel() }
 		}
-		if has[verb.Flush] {
+		if has(verb.Flush) {
 			f.Flush = d.flush
 		}
-		if has[verb.Pending] {
+		if has(verb.Pending) {
 			f.Pending = d.isPending
 		}
-		if has[verb.Stop] {
+		if has(verb.Stop) {
 			f.Stop = d.stop
 		}
-		if has[verb.Close] {
+		if has(verb.Close) {
 			f.Close = d.close
 		}
-		if has[keys] {
+		if has(keys) {
 			f.CallKey = func(key, v int) { d.of(key).call(v) }
 		}
-		if has[keys] && has[verb.Cancel] {
+		if has(keys) && has(verb.Cancel) {
 			f.CancelKey = func(key int) { d.of(key).cancel() }
 		}
-		if has[keys] && has[verb.Flush] {
+		if has(keys) && has(verb.Flush) {
 			f.FlushKey = func(key int) { d.of(key).flush() }
 		}
 		return f
@@ -66,6 +67,11 @@ func choosySpec(source db.TimeSource, tr db.Traits, ways ways, has map[conforman
 		})
 	}
 	return spec
+}
+
+// every are the operations of a debouncer without keys, beside Call.
+func every() []conformance.Op {
+	return []conformance.Op{verb.Cancel, verb.Flush, verb.Pending, verb.Stop, verb.Close}
 }
 
 // chosen are debouncers with choices drawn from a seed, which is always the same.
@@ -96,13 +102,7 @@ func chosen(n int) []db.Spec {
 		if slices.Contains(tr.Edges, db.Trailing) {
 			tr.Full = db.Full(i % 3)
 		}
-		has := map[conformance.Op]bool{}
-		for _, op := range []conformance.Op{
-			verb.Cancel, verb.Flush, verb.Pending, verb.Stop, verb.Close,
-			keys, reports,
-		} {
-			has[op] = coin()
-		}
+		ops := slices.DeleteFunc(append(every(), keys, reports), func(conformance.Op) bool { return !coin() })
 		stale := tr.StaleFire == db.StaleAllowed
 		ways := ways{
 			timersApart: coin() && stale, callsApart: coin(), queues: coin() && stale && tr.Overlap == db.Serial,
@@ -120,13 +120,43 @@ func chosen(n int) []db.Spec {
 				tr.ZeroWait = db.ZeroNextTick
 			}
 		}
-		if tr.CancelBarrier == db.FinishBarrier && has[verb.Cancel] ||
+		if tr.CancelBarrier == db.FinishBarrier && slices.Contains(ops, verb.Cancel) ||
 			tr.ZeroWait == db.ZeroSync && tr.Overlap == db.Serial {
 			tr.Reentrancy = db.ReentrancyForbidden
 		}
-		spec := choosySpec([]db.TimeSource{db.Injected, db.PackageTime}[i%2], tr, ways, has)
+		spec := choosySpec([]db.TimeSource{db.Injected, db.PackageTime}[i%2], tr, ways, ops...)
 		spec.Name = fmt.Sprintf("%s %d", spec.Name, i)
 		out = append(out, spec)
 	}
 	return out
+}
+
+// Queued are variants of a debouncer that hands what is due to a goroutine of its own, which runs one callback after
+// the other and ends when there is none. No method waits for it, save Cancel where it is to wait for the callback that
+// runs.
+func Queued() []db.Spec {
+	variant := func(name string, change func(ways *ways, tr *db.Traits)) db.Spec {
+		ways := ways{
+			timersApart: true, callsApart: true, queues: true, keepsQueue: true, leadsLate: true, refusesNegative: true,
+		}
+		tr := Plain()
+		tr.AfterFlush = db.FlushKeepsBurst
+		change(&ways, &tr)
+		spec := choosySpec(db.Injected, tr, ways, every()...)
+		spec.Name = "a queue: " + name
+		return spec
+	}
+	return []db.Spec{
+		variant("newest", func(*ways, *db.Traits) {}),
+		variant("first", func(_ *ways, tr *db.Traits) { tr.Payload = db.FirstPayload }),
+		variant("none", func(_ *ways, tr *db.Traits) { tr.Payload = db.NoPayload }),
+		variant("all", func(_ *ways, tr *db.Traits) { tr.Payload = db.AllPayloads }),
+		variant("twice", func(_ *ways, tr *db.Traits) { tr.BothSingle = db.BothTwice }),
+		variant("stop flushes", func(_ *ways, tr *db.Traits) { tr.StopPending = db.StopFlushes }),
+		variant("cancel keeps the burst", func(_ *ways, tr *db.Traits) { tr.AfterCancel = db.CancelKeepsBurst }),
+		variant("cancel waits for the callback", func(_ *ways, tr *db.Traits) { tr.CancelBarrier = db.FinishBarrier }),
+		variant("cancel waits for the callback and drops all until then", func(ways *ways, tr *db.Traits) {
+			ways.dropsAll, tr.CancelBarrier = true, db.FinishBarrier
+		}),
+	}
 }

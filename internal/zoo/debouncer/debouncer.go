@@ -5,8 +5,11 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync/atomic"
+	"time"
 
-	"github.com/escapement-go/escapement/conformance"
+	"github.com/jonboulle/clockwork"
+
 	db "github.com/escapement-go/escapement/conformance/debouncertest"
 	"github.com/escapement-go/escapement/internal/verb"
 	"github.com/escapement-go/escapement/internal/zoo"
@@ -30,108 +33,105 @@ func Mutants() []zoo.Mutant {
 	add("", batchSpec, batchMutants)
 	add("a table of keys: ", tableSpec, tableMutants)
 	all = append(all, onPackageTime()...)
-	all = append(all, mutant("keys share a leading edge", "DB-KEY", leadsForAll()),
-		mutant(diesOfPanic, "X-PANIC", agendaSpec(diesOfPanic)))
-	all = append(all, mutant("who has received the timer's value does not look again", "DB-NOSTALE", db.Spec{
-		Name: "zoo contexts", Time: db.Injected, Traits: trailingTraits,
-		New: func(env db.Env, cfg db.Config, fire func(int)) db.Funcs {
-			d := &contexts{clock: env.Clock, wait: cfg.Wait, fire: fire, blind: true}
-			return db.Funcs{Call: d.call, Cancel: d.drop}
-		},
-	}))
-	behind := plain(func(tr *db.Traits) { tr.StaleFire = db.StaleAllowed })
-	all = append(all, mutant("a cancel overtakes the events in a queue", "X-ROW", db.Spec{
-		Name: "zoo loop", Time: db.Injected, Traits: behind,
-		New: func(env db.Env, cfg db.Config, fire func(int)) db.Funcs {
-			d := newLoop(env.Clock, cfg.Wait, fire, 64, true)
+	one := func(name, rule string, spec db.Spec) { all = append(all, mutant(name, rule, spec)) }
+	one("keys share a leading edge", "DB-KEY", leadsForAll())
+	one(diesOfPanic, "X-PANIC", agendaSpec(diesOfPanic))
+	one("who has received the timer's value does not look again", "DB-NOSTALE", contextsSpec(db.Injected, true))
+	stale := plain(func(tr *db.Traits) { tr.StaleFire = db.StaleAllowed })
+	one("a cancel overtakes the events in a queue", "X-ROW", made(db.Injected, stale,
+		func(clock clockwork.Clock, cfg db.Config, fire func(int)) db.Funcs {
+			d := newLoop(clock, cfg.Wait, fire, 64, true)
 			d.blind = true
 			return db.Funcs{Call: d.call, Cancel: func() { d.ask(d.cancels) }, Stop: d.stop}
-		},
-	}))
-	all = append(all, mutant("a call takes back what was cancelled", "DB-CANCEL", flagged()))
+		}))
+	one("a call takes back what was cancelled", "DB-CANCEL", flagged())
 	stops := trailingSpec(leavesDue, db.Injected)
 	stops.Traits.StopPending = db.StopFlushes
-	made := stops.New
-	stops.New = func(env db.Env, cfg db.Config, fire func(int)) db.Funcs {
-		d := made(env, cfg, fire)
-		return db.Funcs{Call: d.Call, Stop: func() { d.Flush(); d.Stop() }}
+	one("stop leaves what is due to a timer, and takes it from it", "DB-STOP", changed(stops, func(f *db.Funcs) {
+		flush, stop := f.Flush, f.Stop
+		*f = db.Funcs{Call: f.Call, Stop: func() { flush(); stop() }}
+	}))
+	choosing := func(mutant, rule string, ways ways, change func(tr *db.Traits)) {
+		ways.mutant = mutant
+		one(mutant, rule, choosySpec(db.Injected, plain(change), ways, verb.Flush))
 	}
-	all = append(all, mutant("stop leaves what is due to a timer, and takes it from it", "DB-STOP", stops))
-	received := plain(func(tr *db.Traits) { tr.Overlap, tr.StaleFire = db.SerialReceiver, db.StaleAllowed })
-	flushes := map[conformance.Op]bool{verb.Flush: true}
-	all = append(all, mutant(flushesNothing, "DB-FLUSH", choosySpec(db.Injected, received,
-		ways{timersApart: true, callsApart: true, mutant: flushesNothing}, flushes)))
+	choosing("a flush that comes while its receiver runs the callback is none", "DB-FLUSH",
+		ways{timersApart: true, callsApart: true},
+		func(tr *db.Traits) { tr.Overlap, tr.StaleFire = db.SerialReceiver, db.StaleAllowed })
 	serial := plain(func(tr *db.Traits) {
 		tr.Overlap, tr.Reentrancy, tr.StaleFire = db.SerialReceiver, db.ReentrancyForbidden, db.StaleAllowed
 	})
-	all = append(all, mutant("a loop starts callbacks that it is to run", "DB-OVERLAP", db.Spec{
-		Name: "zoo loop", Time: db.PackageTime, Traits: serial,
-		New: func(env db.Env, cfg db.Config, fire func(int)) db.Funcs {
-			d := newLoop(env.Clock, cfg.Wait, fire, 0, true)
+	one("a loop starts callbacks that it is to run", "DB-OVERLAP", made(db.PackageTime, serial,
+		func(clock clockwork.Clock, cfg db.Config, fire func(int)) db.Funcs {
+			d := newLoop(clock, cfg.Wait, fire, 0, true)
 			return db.Funcs{Call: d.call, Stop: d.stop}
-		},
-	}))
-	ends := plain(func(tr *db.Traits) {
+		}))
+	ledOnce := edgesSpec("nothing leads after a fire of the bound", db.Injected)
+	ledOnce.Traits.MaxWait = db.MaxWaitFromFire
+	one("nothing leads after a fire of the bound", "DB-REARM", ledOnce)
+	choosing("a bound that counts from the first event outlives its fire", "DB-MAXNE", ways{},
+		func(tr *db.Traits) { tr.MaxWait = db.MaxWaitFromFire })
+	choosing("a flush that fires leaves the burst open", "DB-FLUSH", ways{}, func(tr *db.Traits) {
 		tr.Edges = []db.Edges{db.LeadingAndTrailing}
 		tr.BothSingle, tr.AfterFlush = db.BothOnce, db.FlushEndsBurst
 	})
-	fromFire := plain(func(tr *db.Traits) { tr.MaxWait = db.MaxWaitFromFire })
-	ledOnce := edgesSpec("nothing leads after a fire of the bound", db.Injected)
-	ledOnce.Traits.MaxWait = db.MaxWaitFromFire
-	all = append(all,
-		mutant("nothing leads after a fire of the bound", "DB-REARM", ledOnce),
-		mutant(boundOutlives, "DB-MAXNE", choosySpec(db.Injected, fromFire, ways{mutant: boundOutlives}, flushes)),
-		mutant("a flush that fires leaves the burst open", "DB-FLUSH", choosySpec(db.Injected, ends, ways{}, flushes)),
-		mutant("an event with the payload of the one before is none", "X-RENAME", calling(zoo.Deduped)),
-		mutant("events are handed over on goroutines of their own", "X-ROW", calling(zoo.Overtaking)))
+	calling := func(mistake func(call func(int)) func(int)) db.Spec {
+		return changed(trailingSpec("", db.Injected), func(f *db.Funcs) { f.Call = mistake(f.Call) })
+	}
+	one("an event with the payload of the one before is none", "X-RENAME", calling(zoo.Deduped))
+	one("events are handed over on goroutines of their own", "X-ROW", calling(zoo.Overtaking))
 	const races = "counts before it locks"
-	return append(all,
-		mutant(races, "X-RACE", trailingSpec(races, db.Injected)),
-		mutant(races+", on package time", "X-RACE", trailingSpec(races, db.PackageTime)),
-		mutant(waitsItOut+", on package time", "DB-STOP", trailingSpec(waitsItOut, db.PackageTime)))
+	one(races, "X-RACE", trailingSpec(races, db.Injected))
+	one(races+", on package time", "X-RACE", trailingSpec(races, db.PackageTime))
+	one(waitsItOut+", on package time", "DB-STOP", trailingSpec(waitsItOut, db.PackageTime))
+	return all
 }
 
-// flushesNothing is a mistake of a choosy debouncer.
-const flushesNothing = "a flush that comes while its receiver runs the callback is none"
-
-// serialMutants are others, which show behind a callback.
-var serialMutants = []mistake{{pauseAnew, "DB-BOTHN"}, {boundIsNone, "DB-MAX"}}
-
-const (
-	pauseAnew   = "a pause that ends while a callback runs begins anew"
-	boundIsNone = "a bound that passes while a callback runs is none"
-)
+// serialMutants are mistakes of a choosy debouncer, which show behind a callback.
+var serialMutants = []mistake{
+	{"a pause that ends while a callback runs begins anew", "DB-BOTHN"},
+	{"a bound that passes while a callback runs is none", "DB-MAX"},
+}
 
 // serialSpec is a choosy debouncer with every edge and a bound, and one of these.
 func serialSpec(mutant string, source db.TimeSource) db.Spec {
 	tr := Plain()
 	tr.Edges, tr.ClockBack, tr.CloseFlush = append(tr.Edges, db.NoEdges), db.BackStands, 0
-	has := map[conformance.Op]bool{verb.Cancel: true, verb.Flush: true, verb.Pending: true, verb.Stop: true}
-	return choosySpec(source, tr, ways{queues: true, mutant: mutant}, has)
+	return choosySpec(source, tr, ways{queues: true, mutant: mutant}, verb.Cancel, verb.Flush, verb.Pending, verb.Stop)
 }
-
-// boundOutlives is another.
-const boundOutlives = "a bound that counts from the first event outlives its fire"
 
 // leadsForAll is a debouncer of the leading edge alone that has keys and makes no difference of them.
 func leadsForAll() db.Spec {
-	spec := edgeSpec(db.Leading)
-	plain := spec.New
-	spec.New = func(env db.Env, cfg db.Config, fire func(int)) db.Funcs {
-		f := plain(env, cfg, fire)
-		f.CallKey = func(_, v int) { f.Call(v) }
-		return f
-	}
-	return spec
+	return changed(edgeSpec(db.Leading), func(f *db.Funcs) {
+		call := f.Call
+		f.CallKey = func(_, v int) { call(v) }
+	})
 }
 
-// calling is a correct debouncer whose events go through a mistake.
-func calling(mistake func(call func(int)) func(int)) db.Spec {
-	spec := trailingSpec("", db.Injected)
-	plain := spec.New
+// flagged is a mistake: Cancel leaves the timer armed and sets a flag, which the next call takes back.
+func flagged() db.Spec {
+	traits := plain(func(tr *db.Traits) { tr.StaleFire, tr.Payload = db.StaleAllowed, db.NoPayload })
+	return made(db.Injected, traits, func(clock clockwork.Clock, cfg db.Config, fire func(int)) db.Funcs {
+		var cancelled atomic.Bool
+		timer := clock.AfterFunc(time.Hour, func() {
+			if !cancelled.Load() {
+				fire(0)
+			}
+		})
+		timer.Stop()
+		return db.Funcs{
+			Call:   func(int) { cancelled.Store(false); timer.Reset(cfg.Wait) },
+			Cancel: func() { cancelled.Store(true) },
+		}
+	})
+}
+
+// changed is a debouncer with other operations.
+func changed(spec db.Spec, change func(f *db.Funcs)) db.Spec {
+	inner := spec.New
 	spec.New = func(env db.Env, cfg db.Config, fire func(int)) db.Funcs {
-		f := plain(env, cfg, fire)
-		f.Call = mistake(f.Call)
+		f := inner(env, cfg, fire)
+		change(&f)
 		return f
 	}
 	return spec
@@ -142,16 +142,14 @@ func calling(mistake func(call func(int)) func(int)) db.Spec {
 var longest = map[string]int{
 	"a burst holds 63 events": 300, "lost when two wait their turn": 12,
 	"keys share sixteen waits": 120, "forgets all keys for a ninth": 120,
+	"a table of keys: a key too many drops what is pending of another, of 1024": 1030,
 }
 
 func steps(name string) int {
-	if strings.HasPrefix(name, "a table of keys") {
-		if strings.HasSuffix(name, boundedHigh) {
-			return 1030
-		}
-		return 400
+	if n := longest[name]; n > 0 || !strings.HasPrefix(name, "a table of keys") {
+		return n
 	}
-	return longest[name]
+	return 400
 }
 
 func mutant(name, rule string, spec db.Spec) zoo.Mutant {
@@ -233,18 +231,12 @@ func Chosen(n int) []zoo.Design {
 
 // Plain are the choices of a debouncer that can do all that one can.
 func Plain() db.Traits {
-	return db.Traits{
-		Edges: []db.Edges{db.Trailing, db.Leading, db.LeadingAndTrailing}, Payload: db.LastPayload, Tie: db.ResetFirst,
-		StaleFire: db.StaleForbidden, CancelBarrier: db.NoBarrier, AfterCancel: db.CancelReusable,
-		StopPending: db.StopDrops,
-		ZeroWait:    db.ZeroNextTick, Overlap: db.Serial, BothSingle: db.BothOnce, MaxWait: db.MaxWaitFromFirst,
-		CloseFlush: db.CloseFires,
-	}
+	return plain(func(tr *db.Traits) {
+		tr.Edges, tr.Tie = []db.Edges{db.Trailing, db.Leading, db.LeadingAndTrailing}, db.ResetFirst
+		tr.Overlap, tr.BothSingle = db.Serial, db.BothOnce
+		tr.MaxWait, tr.CloseFlush = db.MaxWaitFromFirst, db.CloseFires
+	})
 }
 
 // Choosing is a correct debouncer on an injected clock that chooses so.
-func Choosing(tr db.Traits) db.Spec {
-	all := map[conformance.Op]bool{verb.Cancel: true, verb.Flush: true, verb.Pending: true,
-		verb.Stop: true, verb.Close: true}
-	return choosySpec(db.Injected, tr, ways{}, all)
-}
+func Choosing(tr db.Traits) db.Spec { return choosySpec(db.Injected, tr, ways{}, every()...) }

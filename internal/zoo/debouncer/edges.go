@@ -48,19 +48,7 @@ func (d *anyEdge) call(v int) {
 		return
 	}
 	d.mu.Lock()
-	leads := d.cfg.Edges&db.Leading != 0
-	if d.is("checks the burst without the lock") && !d.inBurst && !d.stopped && leads {
-		d.mu.Unlock()
-		for range 100 {
-			runtime.Gosched() // lets others in
-		}
-		d.mu.Lock()
-		d.inBurst, d.last, d.size = true, d.clock.Now(), 1
-		d.mu.Unlock()
-		d.fire(v)
-		return
-	}
-	if d.stopped && !(d.is("an event after stop leads") && leads) {
+	if d.stopped && !(d.is("an event after stop leads") && d.cfg.Edges&db.Leading != 0) {
 		d.mu.Unlock()
 		return
 	}
@@ -90,6 +78,13 @@ func (d *anyEdge) event(v int, now time.Time) (fires bool) {
 	fresh := d.begins(now)
 	if fresh && d.wedged {
 		return false
+	}
+	if fresh && d.is("checks the burst without the lock") {
+		d.mu.Unlock()
+		for range 100 {
+			runtime.Gosched() // lets others in
+		}
+		d.mu.Lock()
 	}
 	leads := d.join(now, fresh)
 	if leads && d.is("leads a wait late") {
@@ -166,7 +161,9 @@ func (d *anyEdge) wait(v int, now time.Time) {
 		return
 	}
 	d.pending = true
-	d.newest.Store(int64(v))
+	if d.is("instances share a payload") {
+		d.newest.Store(int64(v))
+	}
 	d.arm(now)
 }
 
@@ -258,14 +255,15 @@ func (d *anyEdge) arm(now time.Time) {
 	d.armed.add(d.timer)
 }
 
-func (d *anyEdge) cancel() {
+func (d *anyEdge) cancel() (cancelled bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.pending = false
+	cancelled, d.pending = d.pending, false
 	d.disarm()
 	if !d.is("cancel leaves the burst open") {
 		d.inBurst = false
 	}
+	return cancelled
 }
 
 func (d *anyEdge) flush() {
@@ -326,8 +324,29 @@ func (d *anyEdge) end() {
 	}
 }
 
+// edgesSpec describes it.
+func edgesSpec(mutant string, source db.TimeSource) db.Spec {
+	newest := new(atomic.Int64)
+	spec := made(source, plain(func(tr *db.Traits) {
+		tr.Edges = []db.Edges{db.Trailing, db.Leading, db.LeadingAndTrailing, db.NoEdges}
+		tr.BothSingle, tr.MaxWait, tr.AfterFlush = db.BothOnce, db.MaxWaitFromFirst, db.FlushKeepsBurst
+		tr.CloseFlush, tr.PanicPolicy = db.CloseFires, db.PanicPropagates
+	}), func(clock clockwork.Clock, cfg db.Config, fire func(int)) db.Funcs {
+		d := &anyEdge{clock: clock, cfg: cfg, fire: fire, mutant: mutant, newest: newest}
+		return d.funcs()
+	})
+	spec.Name = "zoo debouncer of every edge"
+	return spec
+}
+
 func (d *anyEdge) funcs() db.Funcs {
-	return db.Funcs{Call: d.call, Cancel: d.cancel, Flush: d.flush, Pending: d.isPending, Stop: d.stop, Close: d.end}
+	return db.Funcs{Call: d.call, Cancel: func() { d.cancel() }, Flush: d.flush, Pending: d.isPending,
+		Stop: d.stop, Close: d.end}
+}
+
+// onlyTrailing is anyEdge with the trailing edge alone.
+func onlyTrailing(clock clockwork.Clock, wait time.Duration, fire func(int)) *anyEdge {
+	return &anyEdge{clock: clock, cfg: db.Config{Wait: wait, Edges: db.Trailing}, fire: fire}
 }
 
 // edgeSpec is anyEdge as a debouncer that has one kind of edges only.
@@ -342,35 +361,14 @@ func edgeSpec(only db.Edges) db.Spec {
 	return spec
 }
 
-func edgesSpec(mutant string, source db.TimeSource) db.Spec {
-	newest := new(atomic.Int64)
-	return db.Spec{
-		Name: "zoo debouncer of every edge",
-		Time: source,
-		New: func(env db.Env, cfg db.Config, fire func(int)) db.Funcs {
-			d := &anyEdge{clock: env.Clock, cfg: cfg, fire: fire, mutant: mutant, newest: newest}
-			return d.funcs()
-		},
-		Traits: db.Traits{
-			Edges: []db.Edges{db.Trailing, db.Leading, db.LeadingAndTrailing, db.NoEdges}, Payload: db.LastPayload,
-			Tie: db.EitherTie, StaleFire: db.StaleForbidden,
-			CancelBarrier: db.NoBarrier, AfterCancel: db.CancelReusable, ZeroWait: db.ZeroNextTick,
-			Overlap:    db.Parallel,
-			BothSingle: db.BothOnce, MaxWait: db.MaxWaitFromFirst, StopPending: db.StopDrops,
-			CloseFlush: db.CloseFires, PanicPolicy: db.PanicPropagates, AfterFlush: db.FlushKeepsBurst,
-		},
-	}
-}
-
 // onCallSpec is anyEdge where only an event brings the fire of the bound.
 func onCallSpec(mutant string, source db.TimeSource) db.Spec {
-	spec := edgesSpec(mutant, source)
+	spec := edgesSpec("", source)
+	spec.Name, spec.Traits.MaxWait = "zoo debouncer with a bound on call", db.MaxWaitOnCall
 	spec.New = func(env db.Env, cfg db.Config, fire func(int)) db.Funcs {
-		d := &anyEdge{clock: env.Clock, cfg: cfg, fire: fire, mutant: mutant, onCall: true, newest: new(atomic.Int64)}
+		d := &anyEdge{clock: env.Clock, cfg: cfg, fire: fire, mutant: mutant, onCall: true}
 		return d.funcs()
 	}
-	spec.Name = "zoo debouncer with a bound on call"
-	spec.Traits.MaxWait = db.MaxWaitOnCall
 	return spec
 }
 

@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"github.com/jonboulle/clockwork"
+
+	db "github.com/escapement-go/escapement/conformance/debouncertest"
 )
 
 // loop is a goroutine with channels and one timer. Its callbacks run on
@@ -15,7 +17,8 @@ type loop struct {
 	cancels      chan chan bool
 	asks         chan chan bool
 	done, exited chan struct{}
-	blind        bool // the mistake of not looking into the queue first
+	end          func() // closes done
+	blind        bool   // the mistake of not looking into the queue first
 }
 
 func newLoop(clock clockwork.Clock, wait time.Duration, fire func(int), buffer int, apart bool) *loop {
@@ -23,6 +26,7 @@ func newLoop(clock clockwork.Clock, wait time.Duration, fire func(int), buffer i
 		calls: make(chan int, buffer), cancels: make(chan chan bool), asks: make(chan chan bool),
 		done: make(chan struct{}), exited: make(chan struct{}),
 	}
+	d.end = sync.OnceFunc(func() { close(d.done) })
 	go func() {
 		defer close(d.exited)
 		timer := clock.NewTimer(time.Hour)
@@ -92,11 +96,7 @@ func (d *loop) ask(c chan chan bool) bool {
 
 // stop waits for the loop to end; a second one finds it ended.
 func (d *loop) stop() {
-	select {
-	case <-d.done:
-	default:
-		close(d.done)
-	}
+	d.end()
 	<-d.exited
 }
 
@@ -111,6 +111,14 @@ type contexts struct {
 	blind   bool // it does not look again, which is a mistake where it is not declared
 	stopped bool
 	running sync.WaitGroup
+}
+
+// contextsSpec describes it without stop, which callbacks must not call.
+func contextsSpec(source db.TimeSource, blind bool) db.Spec {
+	return made(source, trailingTraits, func(clock clockwork.Clock, cfg db.Config, fire func(int)) db.Funcs {
+		d := &contexts{clock: clock, wait: cfg.Wait, fire: fire, blind: blind}
+		return db.Funcs{Call: d.call, Cancel: d.drop}
+	})
 }
 
 func (d *contexts) drop() {
@@ -252,4 +260,16 @@ func (d *condition) stop() {
 	d.stopped, d.pending = true, false
 	d.armed.stop()
 	d.cond.Broadcast()
+}
+
+// armed are the timers of a debouncer that arms one for each event. Stop ends those that have not expired.
+type armed []clockwork.Timer
+
+func (a *armed) add(t clockwork.Timer) { *a = append(*a, t) }
+
+func (a *armed) stop() {
+	for _, t := range *a {
+		t.Stop()
+	}
+	*a = nil
 }

@@ -1,6 +1,7 @@
 package debouncer
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 	"sync"
@@ -12,8 +13,8 @@ import (
 	"github.com/escapement-go/escapement/internal/stackmark"
 )
 
-// ofKey returns what debounces a key beside d, which has none, and makes it if it is new.
-func (d *trailing) ofKey(keys map[int]*trailing, key int, make func() *trailing) *trailing {
+// of is what debounces a key beside d, which has none. It is made if it is new.
+func (d *trailing) of(key int) *trailing {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	switch {
@@ -21,35 +22,29 @@ func (d *trailing) ofKey(keys map[int]*trailing, key int, make func() *trailing)
 		key = 0
 	case d.is("keys share sixteen waits"):
 		key %= 16
-	case d.is("forgets all keys for a ninth") && keys[key] == nil && len(keys) == 8:
-		for _, old := range keys {
+	case d.is("forgets all keys for a ninth") && d.keys[key] == nil && len(d.keys) == 8:
+		for _, old := range d.keys {
 			old.cancel()
 		}
-		clear(keys)
+		clear(d.keys)
 	}
-	if keys[key] == nil {
-		d.sweep(keys)
-		keys[key] = make()
-		keys[key].stopped = d.stopped
+	if d.keys[key] == nil {
+		d.sweep()
+		d.keys[key] = newTrailing(d.clock, d.wait, d.fire, d.mutant)
+		d.keys[key].stopped = d.stopped
 	}
-	return keys[key]
+	return d.keys[key]
 }
 
-// Mistakes of trailing debouncers with keys.
-const (
-	sweepsByAge  = "keys that came a wait ago are swept"
-	sweepsOld    = "keys that came a minute ago are swept"
-	flushRepeats = "a flush fires for each key what is pending of the first"
-	panicForgets = "a panic in a flush forgets what waits for other keys"
-)
-
 // sweep drops what is pending of keys that are not at rest, if that is its mistake.
-func (d *trailing) sweep(keys map[int]*trailing) {
-	age := map[string]time.Duration{sweepsByAge: d.wait, sweepsOld: time.Minute}[d.mutant]
+func (d *trailing) sweep() {
+	age := map[string]time.Duration{
+		"keys that came a wait ago are swept": d.wait, "keys that came a minute ago are swept": time.Minute,
+	}[d.mutant]
 	if age == 0 {
 		return
 	}
-	maps.DeleteFunc(keys, func(_ int, own *trailing) bool {
+	maps.DeleteFunc(d.keys, func(_ int, own *trailing) bool {
 		own.mu.Lock()
 		old := d.clock.Since(own.began) > age
 		own.mu.Unlock()
@@ -61,29 +56,42 @@ func (d *trailing) sweep(keys map[int]*trailing) {
 }
 
 // flushAll fires what is pending, of each key too.
-func (d *trailing) flushAll(keys map[int]*trailing) {
+func (d *trailing) flushAll() {
 	d.flush()
 	d.mu.Lock()
-	known := maps.Clone(keys)
+	known := maps.Clone(d.keys)
 	d.mu.Unlock()
-	defer func() {
-		for _, own := range known {
-			if d.is(panicForgets) {
+	if d.is("a panic in a flush forgets what waits for other keys") {
+		defer func() {
+			for _, own := range known {
 				own.cancel()
 			}
-		}
-	}()
-	var first *trailing // that had something to fire
+		}()
+	}
+	first := 0 // what is pending of the first key, if that is its mistake
 	for _, key := range slices.Sorted(maps.Keys(known)) {
 		own := known[key]
-		own.mu.Lock()
-		if first == nil && own.pending {
-			first = own
-		} else if own.pending && d.is(flushRepeats) {
-			own.value = first.value
+		if d.is("a flush fires for each key what is pending of the first") && own.isPending() {
+			first = cmp.Or(first, own.value)
+			own.value = first
 		}
-		own.mu.Unlock()
 		own.flush()
+	}
+}
+
+func (d *trailing) stopAll() {
+	d.stop()
+	for _, own := range d.keys {
+		own.stop()
+	}
+}
+
+func (d *trailing) endAll() {
+	d.end()
+	for _, own := range d.keys {
+		if !d.is("the end leaves what waits for a key") {
+			own.end()
+		}
 	}
 }
 
@@ -114,9 +122,7 @@ type slot struct {
 }
 
 func newTable(clock clockwork.Clock, wait time.Duration, fire func(int), mutant string) *table {
-	if wait <= 0 {
-		panic("wait must be > 0")
-	}
+	mustWait(wait)
 	t := &table{clock: clock, wait: wait, fire: fire, mutant: mutant, known: map[int]*slot{}}
 	t.done.L = &t.mu
 	return t
@@ -163,7 +169,10 @@ func (t *table) hold(key int) *slot {
 
 // bound drops what is pending of the lowest key if there are too many.
 func (t *table) bound() {
-	most := map[string]int{boundedTable: 128, boundedHigh: 1024}[t.mutant]
+	most := map[string]int{
+		"a key too many drops what is pending of another, of 128":  128,
+		"a key too many drops what is pending of another, of 1024": 1024,
+	}[t.mutant]
 	if most == 0 || len(t.known) < most {
 		return
 	}
@@ -186,11 +195,13 @@ func (t *table) expire(s *slot) {
 	defer t.mu.Unlock()
 	switch {
 	case s.running != 0:
-	case s.pending && s.key != 0 && t.clock.Now().Before(s.due) && t.is(takesNext):
+	case t.is("a timer that meets a cancel takes the next event of a key with it") && s.pending && s.key != 0 &&
+		t.clock.Now().Before(s.due):
 		s.pending = false
 	case s.pending:
 		t.run(s)
-	case !s.resting || t.is("a timer that comes too late lets go of a key twice") || t.is(letsGoAgain):
+	case !s.resting || t.is("a timer that comes too late lets go of a key twice") ||
+		t.is("a timer that meets a cancel lets go of a key again"):
 		t.letGo(s)
 	}
 }
@@ -295,7 +306,7 @@ func (t *table) stop() {
 	t.stopped = true
 	of := map[uint64]bool{}
 	for _, s := range t.known {
-		if t.is(onlyDisarms) && s.key != 0 {
+		if t.is("a flush with a key fires what a stop has dropped") && s.key != 0 {
 			s.timer.Stop()
 		} else if s.key != 2 || !t.is("a stop forgets one of the keys") {
 			if s.pending = false; s.timer != nil {
@@ -320,30 +331,19 @@ func (t *table) stop() {
 
 // tableSpec describes it.
 func tableSpec(mutant string, source db.TimeSource) db.Spec {
-	return db.Spec{
-		Name: "zoo table: " + mutant, Time: source,
-		New: func(env db.Env, cfg db.Config, fire func(int)) db.Funcs {
-			t := newTable(env.Clock, cfg.Wait, fire, mutant)
-			return db.Funcs{
-				Call: func(v int) { t.call(0, v) }, CallKey: t.call,
-				Cancel: t.cancelAny, CancelKey: t.cancel,
-				Flush: func() { t.flush(0) }, FlushKey: t.flush, Stop: t.stop,
-			}
-		},
-		Traits: plain(func(tr *db.Traits) {
-			tr.Tie, tr.ZeroWait, tr.Overlap, tr.ClockBack = db.ResetFirst, db.ZeroRefused, db.Serial, db.BackStands
-		}),
-	}
+	spec := made(source, plain(func(tr *db.Traits) {
+		tr.Tie, tr.ZeroWait, tr.Overlap, tr.ClockBack = db.ResetFirst, db.ZeroRefused, db.Serial, db.BackStands
+	}), func(clock clockwork.Clock, cfg db.Config, fire func(int)) db.Funcs {
+		t := newTable(clock, cfg.Wait, fire, mutant)
+		return db.Funcs{
+			Call: func(v int) { t.call(0, v) }, CallKey: t.call,
+			Cancel: t.cancelAny, CancelKey: t.cancel,
+			Flush: func() { t.flush(0) }, FlushKey: t.flush, Stop: t.stop,
+		}
+	})
+	spec.Name = "zoo table: " + mutant
+	return spec
 }
-
-// Some of its mistakes.
-const (
-	boundedTable = "a key too many drops what is pending of another, of 128"
-	boundedHigh  = "a key too many drops what is pending of another, of 1024"
-	onlyDisarms  = "a flush with a key fires what a stop has dropped"
-	letsGoAgain  = "a timer that meets a cancel lets go of a key again"
-	takesNext    = "a timer that meets a cancel takes the next event of a key with it"
-)
 
 // tableMutants are its mistakes, with the rule that must catch each.
 var tableMutants = []mistake{
@@ -352,17 +352,17 @@ var tableMutants = []mistake{
 	{"a slot keeps the key that it had", "DB-KEY"},
 	{"a cancelled key rests while its callback runs", "DB-KEY"},
 	{"a timer that comes too late lets go of a key twice", "DB-KEY"},
-	{letsGoAgain, "DB-KEY"},
-	{takesNext, "DB-KEY"},
+	{"a timer that meets a cancel lets go of a key again", "DB-KEY"},
+	{"a timer that meets a cancel takes the next event of a key with it", "DB-KEY"},
 	{"a key that is forgotten keeps its place", "DB-KEY"},
 	{"a cancel with a key is one of all keys", "DB-KEY"},
 	{"a cancel with a key leaves the event to a flush", "DB-KEY"},
 	{"a cancel without a key is one of the first key, too", "DB-KEY"},
 	{"a flush with a key moves the deadline of the one before it", "DB-KEY"},
 	{"a stop forgets one of the keys", "DB-KEY"},
-	{onlyDisarms, "DB-KEY"},
-	{boundedTable, "DB-KEY"},
-	{boundedHigh, "DB-KEY"},
+	{"a flush with a key fires what a stop has dropped", "DB-KEY"},
+	{"a key too many drops what is pending of another, of 128", "DB-KEY"},
+	{"a key too many drops what is pending of another, of 1024", "DB-KEY"},
 	{"a key that a stop has met works on", "DB-KEY"},
 	{"a cancel with a key undoes a stop", "DB-KEY"},
 	{"a stop in the callback of a key waits for those of others", "X-REENT"},

@@ -16,33 +16,13 @@ func trailingSpec(mutant string, source db.TimeSource) db.Spec {
 				d.shared = shared
 			}
 			shared = d
-			keys := map[int]*trailing{}
-			of := func(key int) *trailing {
-				return d.ofKey(keys, key, func() *trailing { return newTrailing(env.Clock, cfg.Wait, fire, mutant) })
-			}
-			stop := func() {
-				d.stop()
-				for _, own := range keys {
-					own.stop()
-				}
-			}
-			end := func() {
-				d.end()
-				for _, own := range keys {
-					if !d.is("the end leaves what waits for a key") {
-						own.end()
-					}
-				}
-			}
-			return db.Funcs{Call: d.call, CallKey: func(key, v int) { of(key).call(v) }, CancelReports: d.cancel,
-				Flush: func() { d.flushAll(keys) }, Pending: d.isPending, Stop: stop, Close: end}
+			return db.Funcs{Call: d.call, CallKey: func(key, v int) { d.of(key).call(v) }, CancelReports: d.cancel,
+				Flush: d.flushAll, Pending: d.isPending, Stop: d.stopAll, Close: d.endAll}
 		},
-		Traits: db.Traits{
-			Edges: []db.Edges{db.Trailing}, Payload: db.LastPayload, Tie: db.ResetFirst, StaleFire: db.StaleForbidden,
-			CancelBarrier: db.CommitBarrier, AfterCancel: db.CancelReusable, StopPending: db.StopDrops,
-			ZeroWait: db.ZeroSync, Overlap: db.Serial,
-			CloseFlush: db.CloseFires, ClockBack: db.BackBounded, PanicPolicy: db.PanicPropagates,
-		},
+		Traits: plain(func(tr *db.Traits) {
+			tr.Tie, tr.CancelBarrier, tr.ZeroWait, tr.Overlap = db.ResetFirst, db.CommitBarrier, db.ZeroSync, db.Serial
+			tr.CloseFlush, tr.ClockBack, tr.PanicPolicy = db.CloseFires, db.BackBounded, db.PanicPropagates
+		}),
 	}
 }
 
@@ -100,7 +80,7 @@ var trailingMutants = []mistake{
 	{"pending while running", "DB-PEND"},
 	{"nothing is pending while running", "DB-PEND"},
 	{"what has run is pending until its callback ends", "DB-PEND"},
-	{deniedInTurn, "DB-PEND"},
+	{"what waits its turn is not pending, and can be cancelled", "DB-PEND"},
 	{"what stop has dropped is pending for good", "DB-PEND"},
 	{"stop lets the pending event fire", "DB-STOP"},
 	{"stop keeps what waits its turn", "DB-STOP"},
@@ -126,10 +106,10 @@ var trailingMutants = []mistake{
 	{"keys share a wait", "DB-KEY"},
 	{"keys share sixteen waits", "DB-KEY"},
 	{"forgets all keys for a ninth", "DB-KEY"},
-	{sweepsByAge, "DB-KEY"},
-	{sweepsOld, "DB-KEY"},
-	{flushRepeats, "DB-KEY"},
-	{panicForgets, "DB-KEY"},
+	{"keys that came a wait ago are swept", "DB-KEY"},
+	{"keys that came a minute ago are swept", "DB-KEY"},
+	{"a flush fires for each key what is pending of the first", "DB-KEY"},
+	{"a panic in a flush forgets what waits for other keys", "DB-KEY"},
 	{"instances share a burst", "X-ISO"},
 	{"waits for the clock to come back", "X-BACK"},
 	{"waits on what was set back", "X-BACK"},

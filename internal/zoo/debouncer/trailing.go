@@ -26,7 +26,6 @@ type trailing struct {
 	gen      int
 	pending  bool
 	value    int
-	first    int
 	last     time.Time
 	running  int
 	queue    []int
@@ -34,6 +33,7 @@ type trailing struct {
 	everFire bool
 	calls    int
 	shared   *trailing
+	keys     map[int]*trailing
 	began    time.Time     // the first event of all
 	newest   time.Duration // the newest, since then
 	dropped  int           // what was cancelled last
@@ -41,7 +41,7 @@ type trailing struct {
 }
 
 func newTrailing(clock clockwork.Clock, wait time.Duration, fire func(int), mutant string) *trailing {
-	d := &trailing{clock: clock, wait: wait, fire: fire, mutant: mutant}
+	d := &trailing{clock: clock, wait: wait, fire: fire, mutant: mutant, keys: map[int]*trailing{}}
 	d.idle = sync.NewCond(&d.mu)
 	if mutant == "goroutine left behind" {
 		zoo.LeaveForGood()
@@ -87,9 +87,6 @@ func (d *trailing) call(v int) {
 	}
 	if d.shared != nil {
 		d.shared.cancel()
-	}
-	if !d.pending {
-		d.first = v
 	}
 	if !d.is("keeps the first payload") || !d.pending {
 		d.value = v
@@ -232,34 +229,30 @@ func (d *trailing) run(v int) {
 	if d.is("hands out another payload") {
 		v += 100
 	}
-	switch d.mutant {
-	case "callback under the lock":
-		d.fire(v)
-		d.ran()
-	case "a panic leaves it running":
-		d.unlocked(v)
-		d.ran()
-	case "a panic forgets what waits its turn":
-		func() {
-			panics := true
-			defer func() {
-				if panics {
-					d.queue = nil
-				}
-				d.ran()
-			}()
-			d.unlocked(v)
-			panics = false
-		}()
-	default:
-		func() {
-			defer d.ran()
-			d.unlocked(v)
-		}()
-	}
+	d.once(v)
 	if d.is("fires twice") {
 		d.unlocked(v)
 	}
+}
+
+// once runs the callback, and what came due meanwhile even if it panics.
+func (d *trailing) once(v int) {
+	returned := false
+	defer func() {
+		switch {
+		case !returned && d.is("a panic leaves it running"):
+			return
+		case !returned && d.is("a panic forgets what waits its turn"):
+			d.queue = nil
+		}
+		d.ran()
+	}()
+	if d.is("callback under the lock") {
+		d.fire(v)
+	} else {
+		d.unlocked(v)
+	}
+	returned = true
 }
 
 func (d *trailing) unlocked(v int) {
@@ -316,7 +309,7 @@ func (d *trailing) cancel() (cancelled bool) {
 	if d.pending = false; was {
 		d.dropped = d.value
 	}
-	if d.is(deniedInTurn) {
+	if d.is("what waits its turn is not pending, and can be cancelled") {
 		d.queue = nil
 	}
 	if d.timer != nil {
@@ -383,8 +376,6 @@ func (d *trailing) end() {
 		d.queue = nil
 	}
 }
-
-const deniedInTurn = "what waits its turn is not pending, and can be cancelled"
 
 func (d *trailing) isPending() bool {
 	d.mu.Lock()
