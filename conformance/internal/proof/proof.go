@@ -208,7 +208,7 @@ var chances = regexp.MustCompile(
 var wanted = regexp.MustCompile(`(each at one instant (?:were granted N|got N tokens), want )\d+`)
 
 // fires are what came out, and when.
-var fires = regexp.MustCompile(`\bF\d+ at [0-9.]+(ms|s|)`)
+var fires = regexp.MustCompile(`\bnothing\b|\bF\d+ at [0-9.]+(ms|s|)`)
 
 // frequencies say in how many runs a racing schedule broke a rule.
 var frequencies = regexp.MustCompile(`\(in \d+ of \d+ runs\)`)

@@ -44,6 +44,13 @@ func Mutants() []zoo.Mutant {
 			d.blind = true
 			return db.Funcs{Call: d.call, Cancel: func() { d.ask(d.cancels) }, Stop: d.stop}
 		}))
+	fires := plain(func(tr *db.Traits) { tr.StaleFire, tr.CloseFlush = db.StaleAllowed, db.CloseFires })
+	one("a close overtakes the events in a queue", "X-ROW", made(db.Injected, fires,
+		func(clock clockwork.Clock, cfg db.Config, fire func(int)) db.Funcs {
+			d := newLoop(clock, cfg.Wait, fire, 64, true)
+			d.blind, d.hurries = true, true
+			return db.Funcs{Call: d.call, Close: d.stop}
+		}))
 	one("a call takes back what was cancelled", "DB-CANCEL", flagged())
 	stops := trailingSpec(leavesDue, db.Injected)
 	stops.Traits.StopPending = db.StopFlushes

@@ -19,6 +19,7 @@ type loop struct {
 	done, exited chan struct{}
 	end          func() // closes done
 	blind        bool   // the mistake of not looking into the queue first
+	hurries      bool   // what is pending at the end fires then
 }
 
 func newLoop(clock clockwork.Clock, wait time.Duration, fire func(int), buffer int, apart bool) *loop {
@@ -47,6 +48,9 @@ func newLoop(clock clockwork.Clock, wait time.Duration, fire func(int), buffer i
 		for {
 			select {
 			case <-d.done:
+				if drain(); pending && d.hurries {
+					fire(value)
+				}
 				return
 			case v := <-d.calls:
 				pending, value = true, v
