@@ -99,7 +99,8 @@ func Designs() []zoo.Design {
 			refuser(source), worker(source, 0), worker(source, 100), semaphore(source), beside(source),
 			loopSpec(source, 0, ""), loopSpec(source, 100, ""), pipeline(source),
 			ticker(source, ticked{}),
-			ticker(source, ticked{anew: true}), ticker(source, ticked{empty: true}), atOnce(source),
+			ticker(source, ticked{anew: true}), ticker(source, ticked{anew: true, flushed: true}), closed(source),
+			ticker(source, ticked{empty: true}), atOnce(source),
 		} {
 			all = append(all, zoo.Design{Name: fmt.Sprintf("%s %s", spec.Name, source), Spec: spec})
 		}

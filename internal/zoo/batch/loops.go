@@ -67,7 +67,11 @@ func (l *loop) run() {
 	}
 	for {
 		select {
-		case m := <-l.in:
+		case m, ok := <-l.in:
+			if !ok {
+				take()
+				return
+			}
 			get(m)
 		case <-old:
 			take()
@@ -140,6 +144,17 @@ func loopSpec(source bt.TimeSource, room int, mutant string) bt.Spec {
 	}
 }
 
+// closed is a loop whose input Close closes, so that who waits in a send then panics.
+func closed(source bt.TimeSource) bt.Spec {
+	spec := loopSpec(source, 0, "")
+	spec.Name = "zoo closed channel"
+	spec.New = func(env bt.Env, cfg bt.Config, batch func([]int)) bt.Funcs {
+		l := newLoop(env, cfg, batch, 0, "")
+		return bt.Funcs{Add: func(v int) { l.in <- message{v: v} }, Close: func() { close(l.in); <-l.ended }}
+	}
+	return spec
+}
+
 // pipeline is a loop that sends batches to another goroutine, which runs the consumer: while that runs, one batch more
 // is gathered, and then callers wait.
 func pipeline(source bt.TimeSource) bt.Spec {
@@ -166,7 +181,7 @@ func pipeline(source bt.TimeSource) bt.Spec {
 }
 
 // ticked is how a ticker hands batches over.
-type ticked struct{ anew, empty bool }
+type ticked struct{ anew, flushed, empty bool }
 
 // ticker hands over with the ticks of a ticker: on a grid, or with one that each hand-over starts anew; perhaps
 // empty batches, too. It takes no delay of 0.
@@ -174,6 +189,9 @@ func ticker(source bt.TimeSource, how ticked) bt.Spec {
 	name, tr := "zoo ticker", bt.Traits{Anchor: bt.AnchorGrid, CloseFlush: bt.CloseFires, Busy: bt.BusyOverlaps}
 	if how.anew {
 		name, tr.Anchor = "zoo ticker that starts anew", bt.AnchorLastBatch
+	}
+	if how.flushed {
+		name += ", with each flush, too"
 	}
 	if how.empty {
 		name, tr.EmptyBatches = name+", with empty batches", true
@@ -207,13 +225,17 @@ func ticker(source bt.TimeSource, how ticked) bt.Spec {
 					}
 				}
 			}()
+			flush := b.flush
+			if how.flushed {
+				flush = func() { b.flush(); ticks.Reset(cfg.Delay) }
+			}
 			end := func() {
 				ticks.Stop()
 				close(done)
 				b.close()
 				ticks.Stop()
 			}
-			return bt.Funcs{Put: b.put, Flush: b.flush, Close: end}
+			return bt.Funcs{Put: b.put, Flush: flush, Close: end}
 		},
 	}
 }
