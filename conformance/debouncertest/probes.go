@@ -206,7 +206,7 @@ func (c *contract) clash(p *suite.Probe, edges Edges) (skip string) {
 	skip = p.Clash(func(env conformance.Env) []func(int) {
 		impl := build(env)
 		ops := []func(int){impl.Call, func(i int) { impl.Call(-i) }}
-		for _, op := range p.Supported(verb.Cancel, verb.Flush, verb.Pending, verb.Close) {
+		for _, op := range p.Supported(verb.Cancel, verb.Flush, verb.Pending) {
 			ops = append(ops, func(int) { impl.do(conformance.Step{Op: op}, &conformance.Done{}) })
 		}
 		if impl.CallKey != nil {

@@ -14,7 +14,7 @@ func TestStepMark(t *testing.T) {
 		{"call 1 2 @0", "1(key 2)"},
 		{"cancel @0", "x"},
 		{"cancel 2 @0", "2"},
-		{"wall -1s @0", "-1s"},
+		{"wall -1s @0", "(-1s)"},
 		{"setlimit 5/1s @0", "5/1s"},
 		{"wait 2 50ms @0", "2(50ms)"},
 		{"acquire 3 2 1s @0", "3(weight 2 1s)"},
