@@ -75,18 +75,14 @@ func Mutants() []zoo.Mutant {
 	} {
 		all = append(all, zoo.Mutant{Name: m.name, Rule: m.rule, Spec: runnerSpec(bt.Injected, m.name)})
 	}
-	for _, m := range []struct{ name, rule string }{
-		{"the loop keeps the timer of a full batch", "BT-STALE"},
-	} {
-		all = append(all, zoo.Mutant{Name: m.name, Rule: m.rule, Spec: loopSpec(bt.Injected, 0, m.name)})
-	}
+	const keeps = "the loop keeps the timer of a full batch"
 	waits := semaphore(bt.Injected)
 	waits.Traits = firstItem(bt.BusyQueues)
 	anew := loopSpec(bt.Injected, 100, "")
 	anew.Traits = firstItem(bt.BusyQueues)
-	all = append(all, zoo.Mutant{Name: "callers wait, though batches queue", Rule: "BT-BUSY", Spec: waits},
+	return append(all, zoo.Mutant{Name: keeps, Rule: "BT-STALE", Spec: loopSpec(bt.Injected, 0, keeps)},
+		zoo.Mutant{Name: "callers wait, though batches queue", Rule: "BT-BUSY", Spec: waits},
 		zoo.Mutant{Name: "what waits for the consumer is young again", Rule: "BT-BUSY", Spec: anew})
-	return all
 }
 
 // Designs are correct batchers of several kinds, on both clocks.

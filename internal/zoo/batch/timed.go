@@ -61,8 +61,7 @@ func (b *timed) put(v int) error {
 	if b.add(v); len(b.items) == 1 || b.is("each item starts the delay anew") {
 		b.begin()
 	}
-	full := b.full()
-	if !full {
+	if !b.full() {
 		b.mu.Unlock()
 		return nil
 	}
@@ -194,8 +193,7 @@ func (b *timed) expire(n int) {
 		b.release(items)
 		return
 	case b.is("a batch that is old stays open"):
-		items := slices.Clone(b.items)
-		b.release(items)
+		b.release(slices.Clone(b.items))
 		return
 	}
 	b.release(b.take())
@@ -225,14 +223,12 @@ func (b *timed) take() []int {
 
 // release hands over, and unlocks.
 func (b *timed) release(items []int) {
-	switch {
-	case b.is("the consumer runs under the lock"):
+	if b.is("the consumer runs under the lock") {
 		defer b.mu.Unlock()
-		b.hand(items)
-	default:
+	} else {
 		b.mu.Unlock()
-		b.hand(items)
 	}
+	b.hand(items)
 }
 
 func (b *timed) flush() {
