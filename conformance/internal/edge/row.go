@@ -115,7 +115,7 @@ func (r *row) fires(p *suite.Probe, n int, settled bool) (out []came, ok bool) {
 			}
 			out = append(out, came{st.Now(), v})
 		})
-		looks := n == 2 && !settled // once is enough
+		looks := n == 2 && !settled && r.then == "" // once is enough, and InARow comes first
 		started := 0
 		if looks {
 			started = goroutine.StartedInTest() // when it was made
