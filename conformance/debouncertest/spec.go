@@ -201,23 +201,17 @@ func (c *contract) Learn(*suite.Suite) map[conformance.Op]bool {
 // ofOneKey are the operations of a debouncer with keys where one key is used, if it has Cancel and Flush only with a
 // key. No schedule with several keys has a cancel or flush of all of them then.
 func (f Funcs) ofOneKey() Funcs {
-	if f.CallKey == nil {
+	if f.CallKey == nil || f.Cancel != nil || f.CancelReports != nil || f.Flush != nil {
 		return f
 	}
 	key := f
-	if f.Call == nil {
-		f.Call = func(v int) { key.CallKey(1, v) }
-	}
-	if f.Cancel != nil || f.CancelReports != nil || f.Flush != nil {
-		return f
-	}
 	if key.CancelKey != nil {
 		f.Cancel = func() { key.CancelKey(1) }
 	}
 	if key.FlushKey != nil {
 		f.Flush = func() { key.FlushKey(1) }
 	}
-	if f.Cancel != nil || f.Flush != nil {
+	if f.Cancel != nil || f.Flush != nil || f.Call == nil {
 		f.Call = func(v int) { key.CallKey(1, v) }
 	}
 	return f

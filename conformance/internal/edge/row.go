@@ -60,7 +60,6 @@ type row struct {
 	edges    conformance.Edges
 	named    bool
 	then     string // what end does
-	adapted  bool   // the spec hands events over on goroutines of its own
 	overtook bool   // so end was answered in the last run
 }
 
@@ -87,7 +86,7 @@ func (r *row) inOrder(p *suite.Probe) (*suite.Violation, string) {
 		if again, alsoOK := r.fires(p, n, true); !ok || !alsoOK || !slices.Equal(again, want) {
 			return nil, "a run made no progress, or had two outcomes"
 		}
-		if r.adapted {
+		if (overtook || !same) && r.adapts(p, n) {
 			return nil, "the spec starts a goroutine for each event, so their order is not the implementation's"
 		}
 		if overtook {
@@ -115,18 +114,9 @@ func (r *row) fires(p *suite.Probe, n int, settled bool) (out []came, ok bool) {
 			}
 			out = append(out, came{st.Now(), v})
 		})
-		looks := n == 2 && !settled && r.then == "" // once is enough, and InARow comes first
-		started := 0
-		if looks {
-			started = goroutine.StartedInTest() // when it was made
-		}
 		for i := range n {
-			call(i + 1)
-			switch {
-			case settled:
+			if call(i + 1); settled {
 				st.Settle()
-			case i == 0 && looks:
-				r.adapted = goroutine.StartedInTest() > started
 			}
 		}
 		if end != nil {
@@ -147,6 +137,23 @@ func (r *row) fires(p *suite.Probe, n int, settled bool) (out []came, ok bool) {
 		return a.value - b.value
 	})
 	return out, hang == nil
+}
+
+// adapts reports whether the spec hands events over on goroutines of its own.
+func (r *row) adapts(p *suite.Probe, n int) (yes bool) {
+	p.Play(func(st *suite.Stage) {
+		call, _, release := r.make(st.Plain(), func(int) {})
+		made := goroutine.StartedInTest()
+		for i := range n {
+			st.Settle() // a look takes long, and what an event starts must not run before the next one
+			call(i + 1)
+			yes = yes || goroutine.StartedInTest() > made
+		}
+		st.To(4 * suite.Wait)
+		release()
+		st.Settle()
+	})
+	return yes
 }
 
 // inWords says what came out.
