@@ -53,6 +53,7 @@ type contract struct {
 	durations, counts, rates []string
 	operations               []operation
 	must                     []string // one of these fields must be set
+	denial                   string   // the rule that what keeps another contract breaks, well or badly; "" for none
 
 	named     []wellKnown                   // arguments that names tell
 	perSecond struct{ expr, unless string } // a whole number per second, and where there is none
@@ -183,6 +184,7 @@ var known = []*contract{
 		pkg: "throttletest", made: "emit", names: regexp.MustCompile(`(?i)throttl|sometimes|cooldown`),
 		durations: []string{"cfg.Interval"}, counts: []string{"max(1, cfg.K)"},
 		must:    []string{"Call", "CallKey", "Allow", "AllowAt"},
+		denial:  "TH-NOTDEB",
 		named:   edges("throttletest"),
 		remarks: map[string]string{"Stop": " // if pending events are emitted all the same, this is Close"},
 		operations: []operation{

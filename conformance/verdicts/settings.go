@@ -206,9 +206,7 @@ func (a *adapter) clock(name string, t types.Type) string {
 	}
 	i, ok := elem.Underlying().(*types.Interface)
 	switch {
-	case !ok || !hasMethod(i, "Now"):
-		return ""
-	case !fitsClock(i) && ref != "":
+	case !ok || !hasMethod(i, "Now"), ref != "" && !fitsClock(i):
 		return ""
 	case !fitsClock(i):
 		return a.ownClock(t, i)

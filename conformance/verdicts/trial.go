@@ -55,7 +55,7 @@ func (t *trial) run(stderr io.Writer) error {
 			map[bool]string{true: " and leaves a decision open"}[open > 0]), true
 		own := slices.DeleteFunc(broken, ofAny.MatchString)
 		wrong := len(own) + open
-		if slices.Contains(own, "TH-NOTDEB") { // who breaks this debounces, well or badly
+		if slices.Contains(own, a.c.denial) {
 			wrong += unlikely
 		}
 		if wrong < fewest {

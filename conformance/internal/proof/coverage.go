@@ -42,10 +42,8 @@ func Coverage(t *testing.T, designs []zoo.Design, mutants []zoo.Mutant) {
 	}
 	caught := map[string]bool{}
 	for _, m := range mutants {
-		o := inside.Options{Until: m.Rule}
-		if m.Hangs {
-			o.FirstLook = soon
-		}
+		o := optionsOf(m)
+		o.Keep = nil // all families, as the first one is wanted
 		if m.Rule != "X-RACE" {
 			caught[try(t, m, o).family] = true
 		}

@@ -7,6 +7,7 @@ import (
 	"github.com/jonboulle/clockwork"
 
 	bt "github.com/escapement-go/escapement/conformance/batchtest"
+	"github.com/escapement-go/escapement/internal/zoo"
 )
 
 // message is what a loop gets: an item, or a request to flush, to be answered by closing done.
@@ -206,32 +207,20 @@ func ticker(source bt.TimeSource, how ticked) bt.Spec {
 				}
 				batch(items)
 			}}
-			done := make(chan struct{})
-			tick := func() {
+			stop := zoo.OnTicks(ticks, func() {
 				b.mu.Lock()
 				items := b.take()
 				b.mu.Unlock()
 				if len(items) > 0 || how.empty {
 					go b.hand(items) // as the ticks go on
 				}
-			}
-			go func() {
-				for {
-					select {
-					case <-ticks.Chan():
-						tick()
-					case <-done:
-						return
-					}
-				}
-			}()
+			})
 			flush := b.flush
 			if how.flushed {
 				flush = func() { b.flush(); ticks.Reset(cfg.Delay) }
 			}
 			end := func() {
-				ticks.Stop()
-				close(done)
+				stop()
 				b.close()
 				ticks.Stop()
 			}

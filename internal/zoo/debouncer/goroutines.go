@@ -48,8 +48,10 @@ func newLoop(clock clockwork.Clock, wait time.Duration, fire func(int), buffer i
 		for {
 			select {
 			case <-d.done:
-				if drain(); pending && d.hurries {
-					fire(value)
+				if d.hurries {
+					if drain(); pending {
+						fire(value)
+					}
 				}
 				return
 			case v := <-d.calls:
