@@ -158,8 +158,8 @@ func (c Config) Has(key string) bool { return slices.Contains(c.set, key) }
 // String returns the text form: the keys that were given, separated by spaces.
 func (c Config) String() string {
 	parts := make([]string, 0, len(c.set))
-	for _, k := range configKeys {
-		if c.Has(k.name) {
+	for i := range configKeys {
+		if k := &configKeys[i]; slices.Contains(c.set, k.name) {
 			parts = append(parts, k.name+"="+k.get(&c))
 		}
 	}

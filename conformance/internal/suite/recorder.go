@@ -32,8 +32,9 @@ type Recorder struct {
 	mu     sync.Mutex
 	rec    Recording
 	seq    int
-	closed bool // what comes after the end is not recorded
-	late   int  // so many operations began before the end: that what was made is released ends none of them
+	closed bool              // what comes after the end is not recorded
+	late   int               // so many operations began before the end: that what was made is released ends none of them
+	spare  *conformance.Done // where the next step puts its results, if none under way does
 }
 
 // Locked calls f with what is recorded so far, while nothing else is recorded.
@@ -70,13 +71,18 @@ func (r *Recorder) Do(s conformance.Step, inside bool, call func(d *conformance.
 		r.rec.Done = make([]conformance.Done, 0, len(r.rec.Schedule.Steps))
 	}
 	r.rec.Done = append(r.rec.Done, conformance.Done{Step: s, Inside: inside, Began: r.Mark()})
+	d := r.spare
+	r.spare = nil
 	r.mu.Unlock()
 
-	var d conformance.Done
-	d.Panic = Catch(func() { operation(func() { call(&d) }) })
+	if d == nil {
+		d = new(conformance.Done)
+	}
+	d.Panic = Catch(func() { operation(func() { call(d) }) })
 
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	defer func() { *d, r.spare = conformance.Done{}, d }()
 	if r.closed || i < r.late {
 		return
 	}
