@@ -18,7 +18,8 @@ const (
 	// Meeters is the number of goroutines, Meetings that of rounds.
 	Meeters  = 2
 	Meetings = 12
-	spins    = 20_000 // turns of a loop before a goroutine stops spinning for another
+	spins    = 20_000 // turns of a loop before a goroutine stops spinning for another that is on its way
+	glance   = 2_000  // and for one that may have no processor
 )
 
 // NoProgress is why a probe of concurrent use that hangs has no verdict.
@@ -218,19 +219,19 @@ func (r *rendezvous) await(g int, nth int64) {
 	if r.asleep[other].CompareAndSwap(true, false) {
 		r.wake[other] <- struct{}{}
 	}
-	if !spin(&r.come[other], nth) {
+	if !spin(&r.come[other], nth, glance) {
 		r.asleep[g].Store(true)
 		if r.come[other].Load() < nth || !r.asleep[g].CompareAndSwap(true, false) {
 			<-r.wake[g]
 		}
 	}
 	r.running[g].Store(nth)
-	spin(&r.running[other], nth)
+	spin(&r.running[other], nth, spins)
 }
 
-// spin waits for a counter, but not long, and reports whether it came to n.
-func spin(c *counter, n int64) bool {
-	for range spins {
+// spin waits for a counter, some turns of a loop long, and reports whether it came to n.
+func spin(c *counter, n int64, turns int) bool {
+	for range turns {
 		if c.Load() >= n {
 			return true
 		}
