@@ -55,11 +55,6 @@ func TestMutants_reported(t *testing.T) { proof.Reported(t, limiter.Mutants()) }
 // A choice that is left out excuses nothing.
 func TestLeftOut(t *testing.T) { proof.LeftOut(t, limiter.Designs()) }
 
-// Who declares nothing is told of each mistake, and no correct design is accused.
-func TestFirstRuns(t *testing.T) { proof.FirstRuns(t, limiter.Designs(), limiter.Mutants()) }
-
-func TestDesigns(t *testing.T) { proof.Designs(t, limiter.Designs()) }
-
 func TestDesigns_together(t *testing.T) {
 	proof.Together(t, slices.Concat(limiter.Designs(), limiter.Chosen(4), limiter.ChosenWaits(4)))
 }
@@ -334,37 +329,6 @@ func TestRun_fastTicker(t *testing.T) {
 	}
 }
 
-// Who holds a lock while it sleeps is told what to declare, and is judged then.
-func TestUnfinished_asleepWithALock(t *testing.T) {
-	prove.Require(t, prove.Suite)
-	for _, source := range []conformance.TimeSource{conformance.Injected, conformance.PackageTime} {
-		t.Run(source.String(), func(t *testing.T) {
-			proof.Unfinished(t, limiter.UndeclaredAsleep(source), "Traits{HoldsLockWhileWaiting: true}")
-		})
-	}
-}
-
-// TRAITS prints that somebody holds a lock while it sleeps, and leaves OnChange open, which only two who
-// wait show.
-func TestTraits_asleep(t *testing.T) {
-	synctestcompat.Require(t)
-	for _, source := range []conformance.TimeSource{conformance.Injected, conformance.PackageTime} {
-		spec := limiter.UndeclaredAsleep(source)
-		spec.Traits = lt.Traits{}
-		got := map[string]int{}
-		spec.Examine(t, inside.Options{FirstLook: time.Millisecond, Pasted: func(c inside.Choice) {
-			got[c.Name] = c.Value
-		}})
-		for choice, want := range map[string]int{"HoldsLockWhileWaiting": 1, "Fair": int(lt.FairFIFO), "OnChange": 0,
-			"OneGoroutine": 0,
-			"Initial":      int(lt.InitialFull), "DeadlineCheck": int(lt.DeadlineFailFast)} {
-			if v, ok := got[choice]; !ok || v != want {
-				t.Errorf("%v: %s is printed as %d, %t, want %d", source, choice, v, ok, want)
-			}
-		}
-	}
-}
-
 // A limiter is not accused for what it cannot do, nor one that grants single tokens only.
 func TestSubsets(t *testing.T) {
 	var all []zoo.Design
@@ -452,6 +416,27 @@ func TestMutants_tooMuchIsHeld(t *testing.T) {
 	}
 }
 
+// spinning reports whether a wait that spins runs, or would if there were a processor.
+func spinning() bool {
+	return slices.ContainsFunc(goroutine.Stacks(), func(stack string) bool {
+		header, calls, _ := strings.Cut(stack, "\n")
+		return strings.Contains(calls, "limiter.spinsSpec") && strings.Contains(header, "[run")
+	})
+}
+
+// named returns a mutant.
+func named(t *testing.T, name string) zoo.Mutant {
+	t.Helper()
+	all := limiter.Mutants()
+	i := slices.IndexFunc(all, func(m zoo.Mutant) bool { return m.Name == name })
+	if i < 0 {
+		t.Fatalf("there is no mutant %q", name)
+	}
+	return all[i]
+}
+
+// The rest leaves goroutines, of which each makes every later look at the stacks slower.
+
 // A wait that spins in some schedules leaves the others to be judged.
 func TestMutants_oneThatSpins(t *testing.T) {
 	synctestcompat.Require(t)
@@ -477,21 +462,38 @@ func TestMutants_oneThatSpins(t *testing.T) {
 	t.Error("a wait of a run that was given up goes on spinning")
 }
 
-// spinning reports whether a wait that spins runs, or would if there were a processor.
-func spinning() bool {
-	return slices.ContainsFunc(goroutine.Stacks(), func(stack string) bool {
-		header, calls, _ := strings.Cut(stack, "\n")
-		return strings.Contains(calls, "limiter.spinsSpec") && strings.Contains(header, "[run")
-	})
+func TestDesigns(t *testing.T) { proof.Designs(t, limiter.Designs()) }
+
+// TRAITS prints that somebody holds a lock while it sleeps, and leaves OnChange open, which only two who
+// wait show.
+func TestTraits_asleep(t *testing.T) {
+	synctestcompat.Require(t)
+	for _, source := range []conformance.TimeSource{conformance.Injected, conformance.PackageTime} {
+		spec := limiter.UndeclaredAsleep(source)
+		spec.Traits = lt.Traits{}
+		got := map[string]int{}
+		spec.Examine(t, inside.Options{FirstLook: time.Millisecond, Pasted: func(c inside.Choice) {
+			got[c.Name] = c.Value
+		}})
+		for choice, want := range map[string]int{"HoldsLockWhileWaiting": 1, "Fair": int(lt.FairFIFO), "OnChange": 0,
+			"OneGoroutine": 0,
+			"Initial":      int(lt.InitialFull), "DeadlineCheck": int(lt.DeadlineFailFast)} {
+			if v, ok := got[choice]; !ok || v != want {
+				t.Errorf("%v: %s is printed as %d, %t, want %d", source, choice, v, ok, want)
+			}
+		}
+	}
 }
 
-// named returns a mutant.
-func named(t *testing.T, name string) zoo.Mutant {
-	t.Helper()
-	all := limiter.Mutants()
-	i := slices.IndexFunc(all, func(m zoo.Mutant) bool { return m.Name == name })
-	if i < 0 {
-		t.Fatalf("there is no mutant %q", name)
+// Who declares nothing is told of each mistake, and no correct design is accused.
+func TestFirstRuns(t *testing.T) { proof.FirstRuns(t, limiter.Designs(), limiter.Mutants()) }
+
+// Who holds a lock while it sleeps is told what to declare, and is judged then.
+func TestUnfinished_asleepWithALock(t *testing.T) {
+	prove.Require(t, prove.Suite)
+	for _, source := range []conformance.TimeSource{conformance.Injected, conformance.PackageTime} {
+		t.Run(source.String(), func(t *testing.T) {
+			proof.Unfinished(t, limiter.UndeclaredAsleep(source), "Traits{HoldsLockWhileWaiting: true}")
+		})
 	}
-	return all[i]
 }
