@@ -18,7 +18,6 @@ func (c *contract) Families(s *suite.Suite) []suite.Family {
 	return c.onlyFamilies(s, all)
 }
 
-// limited returns the configuration with that rate and burst.
 func limited(rate string, burst int) conformance.Config {
 	return suite.Configured("rate", rate, "burst", fmt.Sprint(burst))
 }
@@ -93,6 +92,12 @@ func (c *contract) requestFamilies(s *suite.Suite) []suite.Family {
 	if c.tied {
 		usual = limited("3/1s", 3)
 	}
+	often := func(all ...conformance.Schedule) []conformance.Schedule { // who waits is asked less often
+		if ask != verb.Allow {
+			return nil
+		}
+		return all
+	}
 	var late []conformance.Schedule // requests that begin after a long time with a full bucket
 	if c.spec.Traits.Initial == InitialFull {
 		late = suite.Later(suite.Sequences(usual, asks(3), []time.Duration{0, usual.Rate.Interval()}, 3), c.long(usual))
@@ -110,20 +115,21 @@ func (c *contract) requestFamilies(s *suite.Suite) []suite.Family {
 		grid("uneven", limited("700/1s", 1), 3),
 		grid("uneven", limited("80000/1s", 1), 3),
 		grid("uneven", limited("300000/1s", 2), 3),
-		{Name: "uneven", Schedules: polled(ask, 100*time.Millisecond, limited("15/1s", 1), limited("7/1s", 2))},
+		{Name: "uneven", Schedules: often(asksEach(suite.Plan(limited("15/1s", 1)), ask, 40, 100*time.Millisecond),
+			asksEach(suite.Plan(limited("7/1s", 2)), ask, 40, 100*time.Millisecond))},
 		{Name: "full", Schedules: full(ask, c.long)},
 		{Name: "late", Schedules: late},
-		{Name: "polling", Schedules: polling(ask, limited("10/1s", 1), limited("10/1s", 5), limited("3/1s", 1),
-			limited("1000/1s", 2), limited("1/7s", 1))},
-		{Name: "polling", Schedules: inStep(ask, limited("10/1s", 1), limited("3/1s", 1), limited("10/1s", 2),
-			limited("600000000/1s", 1))},
+		{Name: "polling", Schedules: often(polling(limited("10/1s", 1), limited("10/1s", 5), limited("3/1s", 1),
+			limited("1000/1s", 2), limited("1/7s", 1))...)},
+		{Name: "polling", Schedules: often(inStep(limited("10/1s", 1), limited("3/1s", 1), limited("10/1s", 2),
+			limited("600000000/1s", 1))...)},
 	}
 	if c.tied { // most other configurations are refused
 		two := limited("2/1s", 2)
 		out = append(out, grid("a burst a second", limited("3/1s", 3), 3),
 			suite.Family{Name: "a burst a second", Schedules: c.sequences(two, asks(1), 5)},
 			suite.Family{Name: "a burst a second",
-				Schedules: polling(ask, two, limited("3/1s", 3), limited("10/1s", 10))})
+				Schedules: often(polling(two, limited("3/1s", 3), limited("10/1s", 10))...)})
 	}
 	if s.Accepts(verb.Tokens) {
 		two := limited("10/1s", 2)
@@ -290,35 +296,22 @@ func full(ask conformance.Op, long func(conformance.Config) time.Duration) []con
 }
 
 // polling asks often, at fractions of the interval that divide it, and at others.
-func polling(ask conformance.Op, configs ...conformance.Config) []conformance.Schedule {
-	var out []conformance.Schedule
-	if ask != verb.Allow {
-		return nil
-	}
+func polling(configs ...conformance.Config) (out []conformance.Schedule) {
 	for _, cfg := range configs {
 		t := cfg.Rate.Interval()
 		for _, gap := range []time.Duration{t * 3 / 10, t / 10, t * 7 / 10, t - 1, t/3 + 1, t} {
-			out = append(out, asksEach(suite.Plan(cfg), ask, gap, 60))
+			out = append(out, asksEach(suite.Plan(cfg), verb.Allow, 60, gap))
 		}
 	}
 	return out
 }
 
-// polled asks at a period of the caller's own.
-func polled(ask conformance.Op, period time.Duration, configs ...conformance.Config) (out []conformance.Schedule) {
-	if ask != verb.Allow {
-		return nil
-	}
-	for _, cfg := range configs {
-		out = append(out, asksEach(suite.Plan(cfg), ask, period, 40))
-	}
-	return out
-}
-
-// asksEach adds n requests for a token to a schedule, one each period from its start on.
-func asksEach(s conformance.Schedule, ask conformance.Op, period time.Duration, n int) conformance.Schedule {
+// asksEach adds n requests for a token to a schedule, from its start on: each a gap after the one before it, in turn.
+func asksEach(s conformance.Schedule, ask conformance.Op, n int, gaps ...time.Duration) conformance.Schedule {
+	at := time.Duration(0)
 	for i := range n {
-		s.Steps = append(s.Steps, conformance.Step{Op: ask, N: 1, At: time.Duration(i) * period})
+		s.Steps = append(s.Steps, conformance.Step{Op: ask, N: 1, At: at})
+		at += gaps[i%len(gaps)]
 	}
 	return s
 }
@@ -326,23 +319,13 @@ func asksEach(s conformance.Schedule, ask conformance.Op, period time.Duration, 
 // inStep asks each time that the bucket may be full, and a little before in between: that is where
 // a limiter may decide from the instant of the last token alone, and differ from what it does at
 // other times.
-func inStep(ask conformance.Op, configs ...conformance.Config) []conformance.Schedule {
-	var out []conformance.Schedule
-	if ask != verb.Allow {
-		return nil
-	}
+func inStep(configs ...conformance.Config) (out []conformance.Schedule) {
 	for _, cfg := range configs {
 		t := cfg.Rate.Per / time.Duration(cfg.Rate.Events) // in whole nanoseconds, and not more than it takes
 		full := (t + 1) * time.Duration(cfg.Burst)
 		for _, gaps := range [][]time.Duration{{full}, {full, t}, {full, full, t / 2}, {full, full, full, 0},
 			{3 * full, 3 * full, t, t, t, t, t, t}, {3 * full, 3 * full, 0, t, 0, t, 0, t}} {
-			s := conformance.Schedule{Config: cfg}
-			at := time.Duration(0)
-			for i := range 60 {
-				s.Steps = append(s.Steps, conformance.Step{Op: verb.Allow, N: 1, At: at})
-				at += gaps[i%len(gaps)]
-			}
-			out = append(out, s)
+			out = append(out, asksEach(suite.Plan(cfg), verb.Allow, 60, gaps...))
 		}
 	}
 	return out
@@ -370,8 +353,25 @@ func again(s *suite.Suite, cfg conformance.Config, ask conformance.Op,
 	var out []conformance.Schedule
 	for _, head := range heads {
 		for _, gap := range gaps {
-			out = append(out, asksEach(suite.Plan(cfg, head...), ask, gap, 8))
+			out = append(out, asksEach(suite.Plan(cfg, head...), ask, 8, gap))
 		}
+	}
+	return out
+}
+
+// read are schedules of requests of an empty bucket around the instants at which tokens come.
+func (c *contract) read(s *suite.Suite) (out []conformance.Schedule) {
+	cfg := limited("10/1s", 2)
+	if only := c.onlyConfigs(); len(only) > 0 {
+		cfg = only[0]
+	}
+	ask, interval := conformance.Step{Op: verb.Allow, N: 1}, cfg.Rate.Interval()
+	if cfg.Burst > suite.Many || !s.Accepts(opRequest) {
+		return nil
+	}
+	for _, tail := range suite.Sequences(cfg, []conformance.Step{ask}, append(suite.Around(interval), interval/2), 4) {
+		tail.Steps = slices.Concat(slices.Repeat([]conformance.Step{ask}, cfg.Burst-1), tail.Steps)
+		out = append(out, tail)
 	}
 	return out
 }

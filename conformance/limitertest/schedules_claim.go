@@ -112,7 +112,7 @@ func (c *contract) claimFamilies(s *suite.Suite) []suite.Family {
 		"rate=10/1s burst=3 | wait 1 -1ns @0 | allow 3 @0",
 		"rate=10/1s burst=1 | cancel 1 @0 | wait 1 @0 | allow 1 @0",
 		"rate=10/1s burst=3 | cancel 1 @0 | wait 3 @0 | allow 3 @50ms"), 40)...)
-	e.add("given up out of turn", append(outOfTurn("reserve"), outOfTurn("wait")...)...)
+	e.add("given up out of turn", outOfTurn()...)
 	e.add("given up at its instant", atItsInstant()...)
 	e.add("given up again", givenUpAgain()...)
 	e.add("harmless in between", harmless(c.spec.Traits.ZeroRate)...)
@@ -185,22 +185,17 @@ func (e *explorer) waitsAlone() {
 
 // severalNext lets one or several wait behind one who waits for most of the burst. When that one gives up, or no longer
 // fits, there is enough for them. Who serves more than fits may serve it at any time then.
-func severalNext(servesMore bool) []conformance.Schedule {
-	var texts []string
+func severalNext(servesMore bool) (out []conformance.Schedule) {
 	goes := []string{"cancel 1", "setburst 2"}
 	if servesMore {
 		goes = goes[:1]
 	}
 	for _, gone := range goes {
-		for _, at := range []string{"150ms", "200ms", "250ms"} {
-			texts = append(texts, fmt.Sprintf(
-				"rate=10/1s burst=3 | allow 3 @0 | wait 3 @0 | wait 1 @0 | %s @%s", gone, at), fmt.Sprintf(
-				"rate=10/1s burst=3 | allow 3 @0 | wait 3 @0 | wait 1 @0 | wait 1 @0 | %s @%s", gone, at))
-		}
-		texts = append(texts, "rate=10/1s burst=5 | allow 5 @0 | wait 5 @0 | wait 1 @0 | wait 2 @0 | wait 1 @0 | "+
-			gone+" @450ms")
+		out = slices.Concat(out,
+			ways("rate=10/1s burst=3 | allow 3 @0 | wait 3 @0 | wait 1 @0", "; wait 1", "+150; +200; +250", gone),
+			ways("rate=10/1s burst=5 | allow 5 @0 | wait 5 @0 | wait 1 @0 | wait 2 @0 | wait 1 @0", "+450", gone))
 	}
-	return suite.ParseAll(texts...)
+	return out
 }
 
 // backAgain asks, and does something else a second or more earlier, in turn: a time that is paid
@@ -269,23 +264,13 @@ func (e *explorer) unusual() {
 
 // keptForOne lets something happen while the bucket holds more than the burst, for one who waits for that. When it
 // is served, or has given up, there is room for the burst again and for no more.
-func keptForOne() []conformance.Schedule {
-	var texts []string
+func keptForOne() (out []conformance.Schedule) {
 	for i, first := range []string{"allow 3", "wait 3"} {
-		for _, then := range []string{
-			"", "wait 1", "wait 4", "allow 1", "reserve 1", "reserve 0", "tokens", "setlimit 10/1s",
-			fmt.Sprintf("cancel %d", 1+i),
-		} {
-			if then != "" {
-				then += " @350ms | "
-			}
-			for _, last := range []string{"allow", "wait"} {
-				texts = append(texts, fmt.Sprintf("rate=10/1s burst=3 | %s @0 | wait 4 @0 | %s%s 3 @3s | %s 1 @3s",
-					first, then, last, last))
-			}
-		}
+		out = append(out, ways(fmt.Sprintf("rate=10/1s burst=3 | %s @0 | wait 4 @0", first), "+350",
+			"; wait 1; wait 4; allow 1; reserve 1; reserve 0; tokens; setlimit 10/1s; "+fmt.Sprintf("cancel %d", 1+i),
+			"+2650, allow 3, allow 1; +2650, wait 3, wait 1")...)
 	}
-	return suite.ParseAll(texts...)
+	return out
 }
 
 // starvingWaits are waits while others ask again and again.

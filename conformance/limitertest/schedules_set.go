@@ -1,7 +1,6 @@
 package limitertest
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -72,30 +71,14 @@ func (e *explorer) changes(zero ZeroRate) {
 // givenUp sets a limit or burst between a reservation or wait and its cancel, with and
 // without another claim after it.
 func givenUp() []conformance.Schedule {
-	var texts []string
-	for _, set := range []string{"setlimit 100/1s", "setlimit 5/1s", "setburst 5"} {
-		for _, given := range []string{
-			"cancel 1 @0", "cancel 2 @0", "cancel 1 @0 | cancel 2 @0", "cancel 2 @0 | cancel 1 @0",
-		} {
-			for n := 1; n <= 2; n++ {
-				texts = append(texts, fmt.Sprintf("rate=10/1s burst=3 | allow 3 @0 | "+
-					"reserve %d @0 | %s @0 | reserve 1 @0 | %s | reserve 1 @0", n, set, given))
-			}
-		}
-	}
+	out := ways("rate=10/1s burst=3 | allow 3 @0", "reserve 1; reserve 2",
+		"setlimit 100/1s; setlimit 5/1s; setburst 5", "reserve 1",
+		"cancel 1; cancel 2; cancel 1, cancel 2; cancel 2, cancel 1", "reserve 1")
 	for _, set := range []string{"setlimit 100/1s", "setlimit 5/1s", "setburst 2", "setburst 5"} {
-		for _, claim := range []string{"reserve 1", "wait 1", "reserve 2", "wait 2"} {
-			op, _, _ := strings.Cut(claim, " ")
-			for _, at := range []string{"0", "5ms"} {
-				for _, later := range []string{"5ms", "50ms"} {
-					texts = append(texts,
-						fmt.Sprintf("rate=10/1s burst=3 | allow 3 @0 | %s @0 | %s @%s | cancel 1 @%s | %s 1 @%s",
-							claim, set, at, later, op, later))
-				}
-			}
-		}
+		out = append(out, claiming("rate=10/1s burst=3 | allow 3 @0", "claim 1; claim 2",
+			strings.ReplaceAll("SET, +5; SET, +50; +5, SET; +5, SET, +45", "SET", set), "cancel 1, claim 1")...)
 	}
-	return suite.ParseAll(texts...)
+	return out
 }
 
 // infinite adds what is explored of an infinite rate.
@@ -113,55 +96,29 @@ func (e *explorer) infinite() {
 	e.add("after an infinite rate", forNothing()...)
 	e.add("given up after an infinite rate", owedBefore()...)
 	e.add("after an infinite rate", freeBefore()...)
-	e.add("after an infinite rate", suite.ParseAll(
-		"rate=10/1s burst=3 | allow 3 @0 | setlimit inf @0 | reserve 3 @0 | setlimit 10/1s @0 | "+
-			"allow 3 @0 | cancel 1 @0 | allow 3 @0",
-		"rate=10/1s burst=3 | allow 3 @0 | setlimit inf @0 | reserve 3 @1ms | setlimit 10/1s @1ms | "+
-			"allow 3 @1ms | cancel 1 @1ms | allow 3 @1ms")...)
+	e.add("after an infinite rate", ways("rate=10/1s burst=3 | allow 3 @0 | setlimit inf @0", "; +1",
+		"reserve 3, setlimit 10/1s, allow 3, cancel 1, allow 3")...)
 }
 
 // forNothing takes tokens at an infinite rate that lasts for no time: they are all still there.
 func forNothing() []conformance.Schedule {
-	var texts []string
-	three := strings.Repeat(" | allow 1 @0", 3)
-	for _, take := range []string{
-		"allow 1 @0", "allow 7 @0", "reserve 1 @0", "reserve 2 @0", "wait 1 @0", "wait 2 @0",
-	} {
-		take += " | " + take
-		texts = append(texts, "rate=inf burst=3 | "+take+" | setlimit 10/1s @0"+three,
-			"rate=10/1s burst=3 | setlimit inf @0 | "+take+" | setlimit 10/1s @0"+three)
-	}
-	return suite.ParseAll(texts...)
+	taken := []string{"allow 1, allow 1; allow 7, allow 7; reserve 1, reserve 1; reserve 2, reserve 2; " +
+		"wait 1, wait 1; wait 2, wait 2", "setlimit 10/1s, allow 1, allow 1, allow 1"}
+	return append(ways("rate=inf burst=3", taken...), ways("rate=10/1s burst=3 | setlimit inf @0", taken...)...)
 }
 
 // owedBefore gives up what was reserved or waited for before an infinite rate, after it. Whether that rate
 // has paid for it shows in the first answer; the cancel takes nothing of what is there.
 func owedBefore() []conformance.Schedule {
-	var texts []string
-	for n := 1; n <= 3; n++ {
-		for _, first := range []string{"", " | allow 1 @1ms", " | allow 3 @1ms", " | tokens @1ms"} {
-			for _, then := range []string{"allow 1 @1ms", "tokens @1ms", "allow 1 @150ms", "allow 3 @350ms"} {
-				for _, lasts := range []string{"0", "1ms"} {
-					texts = append(texts, fmt.Sprintf("rate=10/1s burst=3 | allow 3 @0 | reserve %d @0 | "+
-						"setlimit inf @0 | setlimit 10/1s @%s%s | cancel 1 @1ms | %s", n, lasts, first, then))
-				}
-			}
-		}
-	}
-	return suite.ParseAll(texts...)
+	return ways("rate=10/1s burst=3 | allow 3 @0", "reserve 1; reserve 2; reserve 3", "setlimit inf",
+		"setlimit 10/1s, +1; +1, setlimit 10/1s", "; allow 1; allow 3; tokens", "cancel 1",
+		"allow 1; tokens; +149, allow 1; +349, allow 3")
 }
 
 // freeBefore gives up what was reserved under an infinite rate after it, when the bucket is empty: it was
 // for nothing, and brings nothing.
 func freeBefore() []conformance.Schedule {
-	var texts []string
-	for n := 1; n <= 2; n++ {
-		for _, start := range []string{"rate=inf burst=2", "rate=10/1s burst=2 | allow 2 @0 | setlimit inf @0"} {
-			for _, at := range []string{"0", "1ms"} {
-				texts = append(texts, strings.ReplaceAll(fmt.Sprintf("%s | reserve %d @0 | setlimit 10/1s @AT | "+
-					"allow 2 @AT | allow 1 @AT | allow 1 @AT | cancel 1 @AT | allow 1 @AT", start, n), "AT", at))
-			}
-		}
-	}
-	return suite.ParseAll(texts...)
+	taken := []string{"reserve 1; reserve 2", "; +1", "setlimit 10/1s, allow 2, allow 1, allow 1, cancel 1, allow 1"}
+	return append(ways("rate=inf burst=2", taken...),
+		ways("rate=10/1s burst=2 | allow 2 @0 | setlimit inf @0", taken...)...)
 }
