@@ -138,27 +138,6 @@ func (c *contract) faults() suite.Family {
 		[]time.Duration{0, interval / 2, 2 * interval}, 5))}
 }
 
-// latencyChoice is how long a request takes, of those that do not answer at once.
-func (c *contract) latencyChoice(t *Traits, look observer) suite.Choice {
-	return suite.Choice{
-		Name: "Latency", Declared: int(t.Latency), Literal: inUnits,
-		Means:    []string{"the most time that a request takes, as over a network"},
-		Needless: func() bool { return c.trip == 0 },
-		Observe:  look.latency, Set: func(v int) { t.Latency = time.Duration(v) },
-	}
-}
-
-// errorsChoice is what a request gets that fails.
-func (c *contract) errorsChoice(s *suite.Suite, t *Traits) suite.Choice {
-	look := observer{s, c}
-	return suite.Choice{
-		Name: "Errors", Declared: int(t.Errors), Values: []string{"FailOpen", "FailClosed"},
-		Means:    []string{"it is granted", "it is denied"},
-		Needless: func() bool { return !s.Accepts(verb.Fault) },
-		Observe:  look.errors, Set: func(v int) { t.Errors = Errors(v) },
-	}
-}
-
 // latency is the most time that a request took.
 func (o observer) latency() int {
 	most, p := o.c.trip, o.plan()

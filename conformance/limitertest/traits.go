@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/escapement-go/escapement/conformance"
@@ -231,7 +232,6 @@ const (
 	PrecisionFloat32                      // as a float32: to seven digits
 )
 
-// initial returns the tokens of a new limiter with the given burst.
 func (t *Traits) initial(burst int) int {
 	switch t.Initial {
 	case InitialEmpty:
@@ -245,7 +245,6 @@ func (t *Traits) initial(burst int) int {
 // Declare goes on as if t had been declared.
 func (c *contract) Declare(t *Traits) { c.spec.Traits = *t }
 
-// Traits returns what is declared.
 func (c *contract) Traits() *Traits {
 	t := c.spec.Traits
 	return &t
@@ -272,161 +271,61 @@ func (c *contract) Table(s *suite.Suite, t *Traits) []suite.Choice {
 	if c.finite {
 		infinite = infinite[1:]
 	}
-	return append([]suite.Choice{
-		c.latencyChoice(t, look),
-		{ // before all that is observed of several who wait
-			Name: "HoldsLockWhileWaiting", Declared: suite.Number(t.HoldsLockWhileWaiting), Literal: suite.Flag,
-			Means:   []string{"a waiter holds a lock that all other callers need"},
-			Observe: func() int { return suite.Number(look.asleep()) },
-			Set:     func(v int) { t.HoldsLockWhileWaiting = v == 1 },
-		},
-		{
-			Name: "OneAtATime", Declared: suite.Number(t.OneAtATime), Literal: suite.Flag,
-			Nominal: !c.alone, // a panic says so
-			Values:  []string{"true"}, Means: []string{"one token at a time, however many are asked for"},
-			Needless: func() bool { return !look.single() },
-			Observe:  func() int { return suite.Number(look.single()) }, Set: func(v int) { t.OneAtATime = v == 1 },
-		},
-		{
-			Name: "Overdraft", Declared: suite.Number(t.Overdraft), Literal: suite.Flag, Apart: true,
-			Means:   []string{"a request is granted while nothing is owed, and may overdraw the balance"},
-			Observe: func() int { return suite.Number(look.overdraft()) }, Set: func(v int) { t.Overdraft = v == 1 },
-		},
-		{
-			Order: suite.Ranked(3),
-			Name:  "Initial", Declared: int(t.Initial),
-			Values:   []string{"InitialFull", "InitialEmpty", "InitialOne"},
-			Means:    []string{"the burst", "no token", "one token"},
-			Needless: suite.Always,
-			Observe:  look.initial, Set: func(v int) { t.Initial = Initial(v) },
-		},
-		{
-			Order: oversize,
-			Name:  "Oversize", Declared: int(t.Oversize),
-			Values: []string{"OversizeRejected", "OversizePrepaid", "OversizeWaits"},
-			Means: []string{"never granted", "granted, and the next request pays for it",
-				"granted to waits and reservations only"},
-			Needless: func() bool { return t.OneAtATime || t.Overdraft || !s.Accepts(opSeveral) },
-			Observe:  look.oversize, Set: func(v int) { t.Oversize = Oversize(v) },
-		},
-		{
-			Order: suite.Ranked(3),
-			Name:  "BackTime", Declared: int(t.BackTime),
-			Values:   []string{"BackClamp", "BackReject", "BackRewind"},
-			Means:    []string{"it counts as the newest instant", "the request is denied", "time goes back to it"},
-			Blind:    []string{"BackRewind"},
-			Needless: back,
-			Observe:  look.backTime, Set: func(v int) { t.BackTime = BackTime(v) },
-		},
-		{
-			Order: suite.Ranked(2),
-			Name:  "ZeroRate", Declared: int(t.ZeroRate),
-			Values:   []string{"ZeroRateBurst", "ZeroRateRejects", "ZeroRateRefused"},
-			Means:    []string{"the initial tokens, and then nothing", "nothing", "the constructor panics"},
-			Needless: fixed,
-			Observe:  look.zeroRate, Set: func(v int) { t.ZeroRate = ZeroRate(v) },
-		},
-		{
-			Order: infinite,
-			Name:  "Inf", Declared: int(t.Inf),
-			Values:   []string{"InfGrants", "InfAbsent"},
-			Means:    []string{"everything is granted", "no rate is infinite"},
-			Needless: fixed,
-			Observe:  look.infinite, Set: func(v int) { t.Inf = InfRate(v) },
-		},
-		c.zeroChoice(s, t),
-		c.errorsChoice(s, t),
-	}, append(c.waitChoices(s, t, without), c.unitChoices(t, look)...)...)
-}
-
-// zeroChoice is what a request for nothing gets, which most need not declare.
-func (c *contract) zeroChoice(s *suite.Suite, t *Traits) suite.Choice {
-	look := observer{s, c}
-	return suite.Choice{
-		Order: suite.Ranked(2),
-		Name:  "Zero", Declared: int(t.Zero),
-		Values:  []string{"ZeroGranted", "ZeroDenied"},
-		Means:   []string{"granted while nothing is owed", "refused"},
-		Observe: look.zero, Set: func(v int) { t.Zero = Zero(v) },
-	}
-}
-
-// waitChoices are those of limiters with waits, reservations, and bursts that can be set.
-func (c *contract) waitChoices(s *suite.Suite, t *Traits, without func(...conformance.Op) func() bool) []suite.Choice {
-	look := observer{s, c}
+	moves := len(s.Supported(verb.SetLimit, verb.SetBurst, verb.Cancel)) > 0
+	single := flag("OneAtATime", &t.OneAtATime, look.single, "one token at a time, however many are asked for")
+	single.Nominal, single.Values = !c.alone, []string{"true"} // a panic says so
+	single.Needless = func() bool { return !look.single() }
+	overdraft := flag("Overdraft", &t.Overdraft, look.overdraft,
+		"a request is granted while nothing is owed, and may overdraw the balance")
+	overdraft.Apart = true
 	return []suite.Choice{
 		{
-			Order: suite.Ranked(2),
-			Name:  "Fair", Declared: int(t.Fair),
-			Values:   []string{"FairFIFO", "FairNone"},
-			Means:    []string{"in order of arrival", "in any order"},
-			Needless: without(verb.Wait),
-			Observe:  look.fair, Set: func(v int) { t.Fair = Fairness(v) },
+			Name: "Latency", Declared: int(t.Latency), Literal: inUnits,
+			Means:    []string{"the most time that a request takes, as over a network"},
+			Needless: func() bool { return c.trip == 0 },
+			Observe:  look.latency, Set: func(v int) { t.Latency = time.Duration(v) },
 		},
-		{
-			Order: suite.Ranked(2),
-			Name:  "DeadlineCheck", Declared: int(t.DeadlineCheck),
-			Values:   []string{"DeadlineFailFast", "DeadlineSleeps"},
-			Means:    []string{"the wait fails at once", "the wait fails at its deadline"},
-			Needless: without(opContext, verb.Wait),
-			Observe:  look.deadline, Set: func(v int) { t.DeadlineCheck = DeadlineCheck(v) },
-		},
-		{
-			Order: []int{int(RefundFull), int(RefundNone)},
-			Name:  "Refund", Declared: int(t.Refund),
-			Values:   []string{"RefundFull", "RefundConservative", "RefundNone"},
-			Means:    []string{"all of it", "all but what later reservations rely on", "nothing"},
-			Needless: without(verb.Cancel),
-			Observe:  look.refund, Set: func(v int) { t.Refund = Refund(v) },
-		},
-		{
-			Order: suite.Ranked(2),
-			Name:  "LateCancel", Declared: int(t.LateCancel),
-			Values:   []string{"LateIgnored", "LateRefunds"},
-			Means:    []string{"does nothing", "refunds its tokens"},
-			Needless: without(opGiveUp),
-			Observe:  look.lateCancel, Set: func(v int) { t.LateCancel = LateCancel(v) },
-		},
-		{
-			Name: "OnChange", Declared: int(t.OnChange),
-			Values: []string{"OnChangeKeeps", "OnChangeServes"},
-			Means:  []string{"waiters keep their instants", "waiters are rescheduled"},
-			Needless: func() bool {
-				moved := s.Accepts(verb.SetLimit) || s.Accepts(verb.SetBurst) ||
-					s.Accepts(verb.Cancel)
-				return !s.Accepts(verb.Wait) || !moved
-			},
-			Observe: look.onChange, Set: func(v int) { t.OnChange = OnChange(v) },
-		},
-		{
-			Order: suite.Ranked(2),
-			Name:  "OnBurstRaised", Declared: int(t.OnBurstRaised),
-			Values:   []string{"RaiseBringsNothing", "RaiseBringsTokens"},
-			Means:    []string{"it adds no tokens", "it adds as many tokens as the burst grew"},
-			Needless: without(verb.SetBurst),
-			Observe:  look.raise, Set: func(v int) { t.OnBurstRaised = OnBurstRaised(v) },
-		},
-		{
-			Order: []int{int(WaitErrorsDeadline), int(WaitErrorsOwn)},
-			Name:  "WaitErrors", Declared: int(t.WaitErrors),
-			Values: []string{"WaitErrorsContext", "WaitErrorsDeadline", "WaitErrorsOwn"},
-			Means: []string{"the context's error", "the context's error, and DeadlineExceeded if the " +
-				"deadline is too near", "any"},
-			Blind:   []string{"WaitErrorsOwn"},
-			Observe: look.waitErrors, Set: func(v int) { t.WaitErrors = WaitErrors(v) },
-		},
-	}
-}
-
-// unitChoices are those of what a limiter counts in, and of what it may not be used for, which
-// most need not declare.
-func (c *contract) unitChoices(t *Traits, look observer) []suite.Choice {
-	return []suite.Choice{
-		{
-			Name: "OneGoroutine", Declared: suite.Number(t.OneGoroutine), Literal: suite.Flag,
-			Means: []string{"its documentation says that it is for one goroutine at a time"},
-			Set:   func(v int) { t.OneGoroutine = v == 1 },
-		},
+		// before all that is observed of several who wait
+		flag("HoldsLockWhileWaiting", &t.HoldsLockWhileWaiting, look.asleep,
+			"a waiter holds a lock that all other callers need"),
+		single,
+		overdraft,
+		choice("Initial", &t.Initial, look.initial, suite.Always, suite.Ranked(3),
+			"InitialFull: the burst", "InitialEmpty: no token", "InitialOne: one token"),
+		choice("Oversize", &t.Oversize, look.oversize,
+			func() bool { return t.OneAtATime || t.Overdraft || !s.Accepts(opSeveral) }, oversize,
+			"OversizeRejected: never granted", "OversizePrepaid: granted, and the next request pays for it",
+			"OversizeWaits: granted to waits and reservations only"),
+		blind(choice("BackTime", &t.BackTime, look.backTime, back, suite.Ranked(3),
+			"BackClamp: it counts as the newest instant", "BackReject: the request is denied",
+			"BackRewind: time goes back to it"), "BackRewind"),
+		choice("ZeroRate", &t.ZeroRate, look.zeroRate, fixed, suite.Ranked(2),
+			"ZeroRateBurst: the initial tokens, and then nothing", "ZeroRateRejects: nothing",
+			"ZeroRateRefused: the constructor panics"),
+		choice("Inf", &t.Inf, look.infinite, fixed, infinite,
+			"InfGrants: everything is granted", "InfAbsent: no rate is infinite"),
+		choice("Zero", &t.Zero, look.zero, nil, suite.Ranked(2),
+			"ZeroGranted: granted while nothing is owed", "ZeroDenied: refused"),
+		choice("Errors", &t.Errors, look.errors, without(verb.Fault), nil,
+			"FailOpen: it is granted", "FailClosed: it is denied"),
+		choice("Fair", &t.Fair, look.fair, without(verb.Wait), suite.Ranked(2),
+			"FairFIFO: in order of arrival", "FairNone: in any order"),
+		choice("DeadlineCheck", &t.DeadlineCheck, look.deadline, without(opContext, verb.Wait), suite.Ranked(2),
+			"DeadlineFailFast: the wait fails at once", "DeadlineSleeps: the wait fails at its deadline"),
+		choice("Refund", &t.Refund, look.refund, without(verb.Cancel), []int{int(RefundFull), int(RefundNone)},
+			"RefundFull: all of it", "RefundConservative: all but what later reservations rely on",
+			"RefundNone: nothing"),
+		choice("LateCancel", &t.LateCancel, look.lateCancel, without(opGiveUp), suite.Ranked(2),
+			"LateIgnored: does nothing", "LateRefunds: refunds its tokens"),
+		choice("OnChange", &t.OnChange, look.onChange, func() bool { return !s.Accepts(verb.Wait) || !moves }, nil,
+			"OnChangeKeeps: waiters keep their instants", "OnChangeServes: waiters are rescheduled"),
+		choice("OnBurstRaised", &t.OnBurstRaised, look.raise, without(verb.SetBurst), suite.Ranked(2),
+			"RaiseBringsNothing: it adds no tokens", "RaiseBringsTokens: it adds as many tokens as the burst grew"),
+		blind(choice("WaitErrors", &t.WaitErrors, look.waitErrors, nil,
+			[]int{int(WaitErrorsDeadline), int(WaitErrorsOwn)}, "WaitErrorsContext: the context's error",
+			"WaitErrorsDeadline: the context's error, and DeadlineExceeded if the deadline is too near",
+			"WaitErrorsOwn: any"), "WaitErrorsOwn"),
+		flag("OneGoroutine", &t.OneGoroutine, nil, "its documentation says that it is for one goroutine at a time"),
 		{
 			Name: "RefillSize", Declared: t.RefillSize, Literal: strconv.Itoa,
 			Means:   []string{"how many tokens arrive together, at instants that the limiter chooses"},
@@ -437,14 +336,37 @@ func (c *contract) unitChoices(t *Traits, look observer) []suite.Choice {
 			Means:   []string{"its unit of time: tokens that accrue within one come at its end"},
 			Observe: look.grain, Set: func(v int) { t.Resolution = time.Duration(v) },
 		},
-		{
-			Order: suite.Ranked(2),
-			Name:  "Precision", Declared: int(t.Precision),
-			Values:  []string{"PrecisionExact", "PrecisionFloat32"},
-			Means:   []string{"the rate is exact", "the rate is a float32, of seven digits"},
-			Observe: look.precision, Set: func(v int) { t.Precision = Precision(v) },
-		},
+		choice("Precision", &t.Precision, look.precision, nil, suite.Ranked(2),
+			"PrecisionExact: the rate is exact", "PrecisionFloat32: the rate is a float32, of seven digits"),
 	}
+}
+
+// choice is a choice among constants, each with what it means.
+func choice[T ~int](name string, at *T, observe func() int, needless func() bool, order []int,
+	values ...string) suite.Choice {
+	c := suite.Choice{Name: name, Declared: int(*at), Order: order, Needless: needless, Observe: observe,
+		Set: func(v int) { *at = T(v) }}
+	for _, v := range values {
+		constant, means, _ := strings.Cut(v, ": ")
+		c.Values, c.Means = append(c.Values, constant), append(c.Means, means)
+	}
+	return c
+}
+
+// flag is a choice that is true or not declared. Without observe only the documentation shows it.
+func flag(name string, at *bool, observe func() bool, means string) suite.Choice {
+	c := suite.Choice{Name: name, Declared: suite.Number(*at), Literal: suite.Flag, Means: []string{means},
+		Set: func(v int) { *at = v == 1 }}
+	if observe != nil {
+		c.Observe = func() int { return suite.Number(observe()) }
+	}
+	return c
+}
+
+// blind is a choice with a value that explains nearly anything.
+func blind(c suite.Choice, value string) suite.Choice {
+	c.Blind = []string{value}
+	return c
 }
 
 // credit is how many tokens a limiter grants on top of those that it holds, where they are asked
