@@ -28,6 +28,8 @@ type account struct {
 	needed bool   // something would have been judged by it
 
 	one, flow    *big.Int      // units of a token, units per nanosecond
+	fastest      *big.Int      // the most units per nanosecond, under any of its limits
+	lump, least  int           // the most tokens that may come at once, and the least burst
 	tolerance    *big.Int      // what rounding may do to a decision, in units
 	grace        time.Duration // the time in which the tolerance comes
 	rate         Rate
@@ -97,7 +99,8 @@ func (a *account) waives(law string) bool {
 // replay follows the trace up to the first difference and returns it.
 func (a *account) replay() *difference {
 	tr := a.tr
-	if a.traits.Resolution > 0 && a.lossy() || failed(tr) && slices.ContainsFunc(tr.Schedule.Steps, claims) {
+	// Where more may come at once than the bucket holds some is lost each time, and nothing is known of the level.
+	if a.traits.Resolution > 0 && a.least <= a.lump || failed(tr) && slices.ContainsFunc(tr.Schedule.Steps, claims) {
 		return nil
 	}
 	a.forgive()
@@ -116,7 +119,7 @@ func (a *account) replay() *difference {
 		}
 	}
 	slices.SortFunc(events, func(a, b event) int { return cmp.Compare(a.seq, b.seq) })
-	numbers := a.numbers()
+	numbers := numbers(tr)
 	early := map[int]bool{} // claims whose contexts were cancelled before their waits began
 	for i, e := range events {
 		d := e.d
@@ -167,7 +170,8 @@ func (a *account) replay() *difference {
 
 func newAccount(tr *conformance.Trace, traits *Traits) *account {
 	cfg := tr.Schedule.Config
-	a := &account{tr: tr, traits: traits, burst: cfg.Burst, bound: cfg.Burst, one: big.NewInt(1)}
+	a := &account{tr: tr, traits: traits, burst: cfg.Burst, bound: cfg.Burst, least: cfg.Burst, one: big.NewInt(1),
+		fastest: big.NewInt(1)}
 	rates, disturbances, burst := []Rate{cfg.Rate}, 1, cfg.Burst
 	for _, s := range tr.Schedule.Steps {
 		switch s.Op {
@@ -176,7 +180,7 @@ func newAccount(tr *conformance.Trace, traits *Traits) *account {
 			disturbances++
 			a.changing = true
 		case verb.SetBurst:
-			burst = max(burst, s.N)
+			burst, a.least = max(burst, s.N), min(a.least, s.N)
 			a.changing = true
 		case verb.Cancel:
 			disturbances++
@@ -189,27 +193,22 @@ func newAccount(tr *conformance.Trace, traits *Traits) *account {
 			a.one.Mul(a.one, per.Div(per, gcd))
 		}
 	}
+	// times is what comes in some nanoseconds.
+	times := func(flow *big.Int, ns int64) *big.Int { return new(big.Int).Mul(flow, big.NewInt(ns)) }
+	rounded, together := big.NewInt(1), a.tokens(traits.RefillSize)
+	for _, r := range rates {
+		flow := a.flowOf(r)
+		a.fastest, a.lump = larger(a.fastest, flow), max(a.lump, traits.lump(r))
+		rounded.Add(rounded, times(flow, roundingOf(r, burst, tr.Schedule)))
+		together = larger(together, times(flow, int64(traits.Resolution)))
+	}
 	// Each answer may be 1ns early or late, because clocks count nanoseconds, and floating
 	// point may be off by a billionth of a token.
-	fastest := big.NewInt(1)
-	for _, r := range rates {
-		if f := a.flowOf(r); f.Cmp(fastest) > 0 {
-			fastest = f
-		}
-	}
-	a.tolerance = new(big.Int).Add(fastest, new(big.Int).Div(a.one, big.NewInt(1e9)))
+	a.tolerance = new(big.Int).Add(a.fastest, new(big.Int).Div(a.one, big.NewInt(1e9)))
 	a.tolerance.Add(a.tolerance, new(big.Int).Rsh(a.tokens(burst), 44))
 	a.tolerance.Mul(a.tolerance, big.NewInt(int64(disturbances)))
-	for _, r := range rates {
-		a.tolerance.Add(a.tolerance, new(big.Int).Mul(a.flowOf(r), big.NewInt(roundingOf(r, burst, tr.Schedule))))
-	}
-	a.tolerance.Add(a.tolerance, big.NewInt(1))
-	together := a.tokens(traits.RefillSize)
-	for _, r := range rates {
-		together = larger(together, new(big.Int).Mul(a.flowOf(r), big.NewInt(int64(traits.Resolution))))
-	}
-	together.Add(together, new(big.Int).Mul(fastest, big.NewInt(int64(late(tr.Schedule, traits)))))
-	a.tolerance.Add(a.tolerance, together)
+	a.tolerance.Add(a.tolerance, rounded).Add(a.tolerance, together)
+	a.tolerance.Add(a.tolerance, times(a.fastest, int64(late(tr.Schedule, traits))))
 	if scale := traits.scale(); scale > 0 {
 		lost := a.tokens(askedOf(burst, tr.Schedule))
 		a.tolerance.Add(a.tolerance, lost.Div(lost, big.NewInt(scale)).Add(lost, big.NewInt(1)))
@@ -242,43 +241,19 @@ func askedOf(burst int, s conformance.Schedule) int {
 	return asked
 }
 
-// lossy reports whether more may come at once than the bucket holds, so that some is lost each
-// time and nothing is known of the level.
-func (a *account) lossy() bool {
-	burst, most := a.burst, a.traits.lump(a.rate)
-	for _, s := range a.tr.Schedule.Steps {
-		switch s.Op {
-		case verb.SetBurst:
-			burst = min(burst, s.N)
-		case verb.SetLimit:
-			most = max(most, a.traits.lump(s.Rate))
-		}
-	}
-	return burst < most+1
-}
-
 // forgive adds a nanosecond of tolerance for each wait for a whole bucket: a limiter that
 // serves it a nanosecond late loses what comes in that nanosecond, as the bucket is full.
 func (a *account) forgive() {
-	least, fastest, waits := a.burst, a.flow, int64(0)
+	waits := int64(0)
 	for _, s := range a.tr.Schedule.Steps {
-		switch s.Op {
-		case verb.SetBurst:
-			least = min(least, s.N)
-		case verb.SetLimit:
-			fastest = larger(fastest, a.flowOf(s.Rate))
-		}
-	}
-	for _, s := range a.tr.Schedule.Steps {
-		if s.Op == verb.Wait && s.N >= least {
+		if s.Op == verb.Wait && s.N >= a.least {
 			waits++
 		}
 	}
-	a.tolerance = new(big.Int).Add(a.tolerance, new(big.Int).Mul(fastest, big.NewInt(waits)))
+	a.tolerance = new(big.Int).Add(a.tolerance, new(big.Int).Mul(a.fastest, big.NewInt(waits)))
 	a.setRate(a.rate)
 }
 
-// tokens converts tokens into units.
 func (a *account) tokens(n int) *big.Int {
 	return new(big.Int).Mul(big.NewInt(int64(n)), a.one)
 }
@@ -295,7 +270,7 @@ func (a *account) need(n int) *big.Int {
 // come. Whoever grants tokens before they are there may refuse these all the same: such a debt is
 // beyond what can be counted.
 func (a *account) unpayable(n int) bool {
-	return n > a.burst && a.tokens(n).Cmp(new(big.Int).Mul(a.flow, big.NewInt(int64(century)))) > 0
+	return n > a.burst && a.tokens(n).Cmp(new(big.Int).Mul(a.flow, big.NewInt(int64(suite.Century)))) > 0
 }
 
 // act is when n tokens may be used, at a level from which they have been taken.
@@ -313,7 +288,6 @@ func (a *account) flowOf(r Rate) *big.Int {
 	return f
 }
 
-// setRate sets the rate.
 func (a *account) setRate(r Rate) {
 	a.rate, a.flow = r, a.flowOf(r)
 	a.grace = 1
@@ -325,14 +299,21 @@ func (a *account) setRate(r Rate) {
 }
 
 // numbers maps reservations and waits to their numbers.
-func (a *account) numbers() map[*conformance.Done]int {
+func numbers(tr *conformance.Trace) map[*conformance.Done]int {
 	out := map[*conformance.Done]int{}
-	for i := range a.tr.Done {
-		if d := &a.tr.Done[i]; d.Op == verb.Reserve || d.Op == verb.Wait {
+	for i := range tr.Done {
+		if d := &tr.Done[i]; claims(d.Step) {
 			out[d] = len(out) + 1
 		}
 	}
 	return out
+}
+
+// cancelledFirst reports whether the wait or reservation with a number was cancelled before it returned.
+func cancelledFirst(tr *conformance.Trace, d *conformance.Done, number int) bool {
+	return slices.ContainsFunc(tr.Done, func(o conformance.Done) bool {
+		return o.Op == verb.Cancel && o.N == number && o.Began.Seq < d.Ended.Seq
+	})
 }
 
 // claim returns the claim of that number, nil if there is none yet.
@@ -345,7 +326,6 @@ func (a *account) claim(number int) *claim {
 	return nil
 }
 
-// pass lets time pass.
 func (a *account) pass(at time.Duration) {
 	if at <= a.at {
 		return
@@ -384,7 +364,6 @@ func (a *account) clamp() {
 // add moves the ends of the range by whole tokens.
 func (a *account) add(lo, hi int) { a.bring(a.tokens(lo), a.tokens(hi)) }
 
-// bring moves the ends of the range.
 func (a *account) bring(lo, hi *big.Int) {
 	a.lo, a.hi = new(big.Int).Add(a.lo, lo), new(big.Int).Add(a.hi, hi)
 	a.clamp()
@@ -413,7 +392,6 @@ func (a *account) differ(law string, at time.Duration, because, headline string,
 	}
 }
 
-// level describes the range in words.
 func (a *account) level() string {
 	return fmt.Sprintf("the bucket held %s at %s", a.words(a.lo, a.hi, "at most "), timeline.Duration(a.at))
 }

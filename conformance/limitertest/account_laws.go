@@ -115,7 +115,7 @@ func (m memory) trace(x *exam, job suite.Job) *difference {
 // leavesOtherwise reports whether the account agrees with a run if those who wait take another's giving up otherwise
 // than a new limit. Of a limiter with both the trait says what a new limit does.
 func (x *exam) leavesOtherwise() bool {
-	if !x.changeable || x.traits.OnChange == 0 || !x.left(-1, forever) {
+	if !x.of.changeable || x.traits.OnChange == 0 || !x.left(-1, forever) {
 		return false
 	}
 	t := *x.traits

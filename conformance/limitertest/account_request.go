@@ -30,52 +30,32 @@ func (a *account) allow(d *conformance.Done) {
 		}
 		return
 	}
-	need := a.need(d.N)
-	if a.traits.Fair != FairFIFO && a.awaited() {
-		a.amid(d, need)
-		return
-	}
-	if d.OK {
-		least := new(big.Int).Sub(need, a.tolerance)
+	// While others wait of whom nobody knows whether they have taken their tokens already, what it is answered does
+	// not show the level without them, nor with them.
+	need, amid := a.need(d.N), a.traits.Fair != FairFIFO && a.awaited()
+	least, most := new(big.Int).Sub(need, a.tolerance), new(big.Int).Add(need, a.tolerance)
+	switch {
+	case d.OK:
 		if a.hi.Cmp(least) < 0 {
 			a.differ("RL-MODEL", d.At, a.level(),
 				"allow %d at %s was granted, want denied", d.N, timeline.Duration(d.At))
 		}
-		a.lo, a.hi = larger(a.lo, least), larger(a.hi, least)
-		a.measure()
+		if !amid {
+			a.lo, a.hi = larger(a.lo, least), larger(a.hi, least)
+			a.measure()
+		}
 		a.add(-d.N, -d.N)
 		for _, c := range a.claims {
 			c.grantedSince += d.N
 		}
-		return
-	}
-	if a.traits.Overdraft && a.unpayable(d.N) {
-		return
-	}
-	most := new(big.Int).Add(need, a.tolerance)
-	if !a.noFloor && a.lo.Cmp(most) >= 0 {
-		a.differ("RL-WORK", d.At, a.level(), "allow %d at %s was denied, want granted", d.N, timeline.Duration(d.At))
-	}
-	if a.hi.Cmp(most) > 0 {
-		a.hi = most
-	}
-}
-
-// amid judges a request while others wait, of whom nobody knows whether they have taken their
-// tokens already: what it is answered does not show the level without them, nor with them.
-func (a *account) amid(d *conformance.Done, need *big.Int) {
-	switch {
-	case d.OK && a.hi.Cmp(new(big.Int).Sub(need, a.tolerance)) < 0:
-		a.differ("RL-MODEL", d.At, a.level(),
-			"allow %d at %s was granted, want denied", d.N, timeline.Duration(d.At))
-	case !d.OK && a.traits.Overdraft && a.unpayable(d.N):
-	case !d.OK && !a.noFloor && a.lo.Cmp(new(big.Int).Add(need, a.tolerance)) >= 0:
-		a.differ("RL-WORK", d.At, a.level(), "allow %d at %s was denied, want granted", d.N, timeline.Duration(d.At))
-	}
-	if d.OK {
-		a.add(-d.N, -d.N)
-		for _, c := range a.claims {
-			c.grantedSince += d.N
+	case a.traits.Overdraft && a.unpayable(d.N):
+	default:
+		if !a.noFloor && a.lo.Cmp(most) >= 0 {
+			a.differ("RL-WORK", d.At, a.level(),
+				"allow %d at %s was denied, want granted", d.N, timeline.Duration(d.At))
+		}
+		if !amid {
+			a.hi = smaller(a.hi, most)
 		}
 	}
 }

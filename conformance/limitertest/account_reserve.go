@@ -17,7 +17,6 @@ import (
 // forever is an instant so late that a delay which ends after it means never.
 const forever = math.MaxInt64 - 1<<20
 
-// reserve follows a reservation.
 func (a *account) reserve(d *conformance.Done, number int) {
 	c := a.newClaim(d, number)
 	if a.rate == Inf {
@@ -142,7 +141,6 @@ func (a *account) newest(c *claim) bool {
 		!slices.ContainsFunc(a.after(c), func(o *claim) bool { return !o.free && !o.inOrder })
 }
 
-// after returns the claims that were made after c.
 func (a *account) after(c *claim) []*claim { return a.claims[slices.Index(a.claims, c)+1:] }
 
 // giveUp gives back what c took, as declared. At its very instant a cancel may be in time or too late.

@@ -1,6 +1,7 @@
 package limitertest
 
 import (
+	"math"
 	"math/big"
 	"slices"
 
@@ -8,7 +9,6 @@ import (
 	"github.com/escapement-go/escapement/internal/verb"
 )
 
-// setLimit changes the rate.
 func (a *account) setLimit(r Rate) {
 	a.changes++
 	a.limits++
@@ -55,7 +55,6 @@ func (a *account) hindsight(level, flow *big.Int, lower bool) *big.Int {
 	return gain.Add(gain, level)
 }
 
-// setBurst changes the burst.
 func (a *account) setBurst(burst int) {
 	a.changes++
 	more := burst - a.burst
@@ -100,4 +99,106 @@ func (a *account) outgrownFirst(d *conformance.Done) bool {
 	return slices.ContainsFunc(a.tr.Done, func(o conformance.Done) bool {
 		return o.Op == verb.SetBurst && o.N < d.N && o.Began.Seq > d.Began.Seq && o.Began.Seq < d.Ended.Seq
 	})
+}
+
+// room is the least room that the bucket had since a claim was made, below its burst: as a range,
+// as the level is one; nil if none was measured. Without the claim the bucket would have held no
+// more than that on top of what it held, since what does not fit is lost. So a cancel brings no
+// more: otherwise it would be granted together with what was there when it would have been lost.
+type room struct{ least, most *big.Int }
+
+func (a *account) newClaim(d *conformance.Done, number int) *claim {
+	return &claim{d: d, number: number, from: d.At, to: d.At, limits: a.limits, cancelled: -1,
+		changes: a.changes, burst: a.burst}
+}
+
+func (a *account) measure() {
+	for _, c := range a.claims {
+		if c.ended || c.free || !a.changing {
+			continue
+		}
+		full := a.tokens(a.burst)
+		if left := new(big.Int).Sub(full, a.hi); c.room.least == nil || left.Cmp(c.room.least) < 0 {
+			c.room.least = left
+		}
+		if left := full.Sub(full, a.lo); !a.noFloor && (c.room.most == nil || left.Cmp(c.room.most) < 0) {
+			c.room.most = left
+		}
+	}
+}
+
+// giveBack ends a claim, and gives back from lo to hi of its tokens. While neither the limit nor
+// the burst changes there is room for all of them until they are there.
+func (a *account) giveBack(c *claim, lo, hi int) {
+	c.ended = true
+	if hi > 0 { // of the newest those after it are given up already
+		for _, o := range a.after(c) {
+			o.loose = true
+		}
+	}
+	least, most := a.tokens(lo), a.tokens(hi)
+	if c.changes != a.changes {
+		if r := c.room.most; r != nil && !a.exceeds(c) {
+			most = smaller(most, larger(r, new(big.Int)))
+		}
+		room := a.foreseen(c)
+		if r := c.room.least; r != nil {
+			room = smaller(room, r)
+		}
+		if room.Cmp(least) < 0 {
+			least = smaller(least, larger(room, new(big.Int)))
+			c.unreturned = c.d.N
+		}
+	}
+	a.share(c, larger(least, new(big.Int)), larger(most, new(big.Int)))
+	for _, o := range a.claims {
+		o.given.Add(&o.given, larger(most, new(big.Int)))
+	}
+	a.bring(least, most)
+}
+
+// foreseen returns what room there is when those act that have begun to wait for their tokens since
+// a change, which was after c was made: they keep their instants, and nobody need look at when
+// exactly they are. What others gave back meanwhile may have filled it.
+func (a *account) foreseen(c *claim) *big.Int {
+	room := a.tokens(math.MaxInt)
+	for _, o := range a.claims {
+		if o.changes > c.changes && !o.free && !o.inOrder {
+			left := a.tokens(o.burst - o.d.N)
+			room = smaller(room, left.Sub(left, &o.given))
+		}
+	}
+	return room
+}
+
+// share takes what a claim gives back off the room that others have: what two of them lost
+// together comes back once. An older one had that room while both were there; all the room of a
+// later one was measured then.
+func (a *account) share(c *claim, least, most *big.Int) {
+	if c.room.least == nil || c.room.most == nil {
+		return
+	}
+	c.room = room{new(big.Int).Sub(c.room.least, most), new(big.Int).Sub(c.room.most, least)}
+	for _, o := range a.claims {
+		switch {
+		case o.ended || o.free || o.room.least == nil || o.room.most == nil:
+		case o.number < c.number:
+			o.room = room{smaller(o.room.least, c.room.least), smaller(o.room.most, c.room.most)}
+		default:
+			o.room = room{new(big.Int).Sub(o.room.least, most), new(big.Int).Sub(o.room.most, least)}
+		}
+	}
+}
+
+// exceeds reports whether what a claim gives back may be too much, as the law that forbids it is
+// waived.
+func (a *account) exceeds(c *claim) bool {
+	return a.waives("CN-UPPER") || c.d.Op == verb.Wait && (a.waives("W-CANCEL") || a.waives("W-DEADEQ"))
+}
+
+func smaller(a, b *big.Int) *big.Int {
+	if a.Cmp(b) < 0 {
+		return a
+	}
+	return b
 }

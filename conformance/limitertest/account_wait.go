@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 	"math/big"
-	"slices"
 	"time"
 
 	"github.com/escapement-go/escapement/conformance"
@@ -34,7 +33,7 @@ func (a *account) wait(d *conformance.Done, number int, early bool) {
 	case a.oversize(d, d.Err != nil || d.Ended.Seq == 0): // it may block until its context is done
 		return
 	case a.rate == Inf:
-		gone := a.traits.Latency > 0 && (d.D > 0 || a.cancelledFirst(d, number)) // while it was asked
+		gone := a.traits.Latency > 0 && (d.D > 0 || cancelledFirst(a.tr, d, number)) // while it was asked
 		if !atOnce || failed && !gone {
 			a.differ("RL-INF", d.At, "the rate is infinite",
 				"%s %s, want nil at once", named(d.Step, number), outcome(d))
@@ -45,7 +44,7 @@ func (a *account) wait(d *conformance.Done, number int, early bool) {
 	}
 	after := func(level *big.Int) time.Duration { return a.due(new(big.Int).Sub(level, a.need(d.N))) }
 	c.from, c.to = after(a.hi), after(a.lo)
-	if failed && !a.cancelledFirst(d, number) && !a.outgrownFirst(d) {
+	if failed && !cancelledFirst(a.tr, d, number) && !a.outgrownFirst(d) {
 		a.failed(c)
 		return
 	}
@@ -81,55 +80,56 @@ func (a *account) failed(c *claim) {
 	}
 }
 
-// cancelledFirst reports whether the wait's context was cancelled before it returned.
-func (a *account) cancelledFirst(d *conformance.Done, number int) bool {
-	return slices.ContainsFunc(a.tr.Done, func(o conformance.Done) bool {
-		return o.Op == verb.Cancel && o.N == number && o.Began.Seq < d.Ended.Seq
-	})
-}
-
-// returned judges the return of a wait.
-func (a *account) returned(c *claim) {
-	if c.ended || c.free {
-		return
-	}
-	deadline := time.Duration(math.MaxInt64)
+// deadline is that of a wait's context, never if it has none.
+func (c *claim) deadline() time.Duration {
 	if c.d.D > 0 {
-		deadline = suite.Sum(c.d.At, c.d.D)
+		return suite.Sum(c.d.At, c.d.D)
 	}
-	if c.d.Err == nil {
+	return math.MaxInt64
+}
+
+// uncancelled notes what a wait did whose context had been cancelled.
+func (a *account) uncancelled(c *claim, did string, args ...any) {
+	at := timeline.Duration(c.cancelled)
+	a.differ("W-CANCEL", c.cancelled, "its context was cancelled at "+at, did+", want an error at "+at, args...)
+}
+
+// overdue notes what a wait did whose deadline had passed.
+func (a *account) overdue(c *claim, did string, args ...any) {
+	a.differ("W-DEAD", c.deadline(), "its deadline was at "+timeline.Duration(c.deadline()),
+		did+", want an error by then", args...)
+}
+
+func (a *account) returned(c *claim) {
+	switch {
+	case c.ended || c.free:
+	case c.d.Err == nil:
 		a.leavers(c.d.Ended.At)
-		a.served(c, deadline)
-	} else {
-		a.left(c, deadline)
+		a.served(c)
+	default:
+		a.left(c)
 	}
 }
 
-// served judges a wait that returned nil.
-func (a *account) served(c *claim, deadline time.Duration) {
+func (a *account) served(c *claim) {
 	d, at, fifo := c.d, c.d.Ended.At, a.traits.Fair == FairFIFO
-	what := named(d.Step, c.number)
+	what, when := named(d.Step, c.number), timeline.Duration(at)
 	if a.found != nil {
 		return // another that gave up at this instant
 	}
 	switch {
 	case c.cancelled >= 0 && at > c.cancelled+a.traits.Latency:
-		a.differ("W-CANCEL", c.cancelled, "its context was cancelled at "+timeline.Duration(c.cancelled),
-			"%s returned nil at %s, want an error at %s", what, timeline.Duration(at), timeline.Duration(c.cancelled))
-	case at-a.traits.Latency > deadline:
-		a.differ("W-DEAD", deadline, "its deadline was at "+timeline.Duration(deadline),
-			"%s returned nil at %s, want an error by then", what, timeline.Duration(at))
+		a.uncancelled(c, "%s returned nil at %s", what, when)
+	case at-a.traits.Latency > c.deadline():
+		a.overdue(c, "%s returned nil at %s", what, when)
 	case fifo && at < c.from-a.grace:
-		a.differ("W-NOTEARLY", at, c.there(c.from),
-			"%s returned at %s, want %s", what, timeline.Duration(at), timeline.Duration(c.from))
+		a.differ("W-NOTEARLY", at, c.there(c.from), "%s returned at %s, want %s", what, when, timeline.Duration(c.from))
 	case fifo && at-a.grace > c.to && c.outgrown:
 		a.noFloor = true // who keeps tokens for the first in its queue may keep no more than the new burst
 	case fifo && at-a.grace > c.to && !a.noFloor:
-		a.differ("W-EXACT", c.to, c.there(c.to),
-			"%s returned at %s, want %s", what, timeline.Duration(at), timeline.Duration(c.to))
+		a.differ("W-EXACT", c.to, c.there(c.to), "%s returned at %s, want %s", what, when, timeline.Duration(c.to))
 	case !fifo && a.hi.Cmp(new(big.Int).Sub(a.need(d.N), a.tolerance)) < 0:
-		a.differ("W-NOTEARLY", at, a.level(),
-			"%s returned at %s, before its tokens were available", what, timeline.Duration(at))
+		a.differ("W-NOTEARLY", at, a.level(), "%s returned at %s, before its tokens were available", what, when)
 	}
 	if off := max(c.from-at, at-c.to); fifo && a.found != nil && off > 0 {
 		brings := new(big.Int).Mul(a.flow, big.NewInt(int64(off)))
@@ -149,7 +149,6 @@ func (a *account) served(c *claim, deadline time.Duration) {
 	}
 }
 
-// there says when the tokens of a wait are there.
 func (c *claim) there(at time.Duration) string {
 	are := "are"
 	if c.d.N == 1 {
@@ -160,9 +159,9 @@ func (c *claim) there(at time.Duration) string {
 }
 
 // left judges a wait that returned an error some time after it began.
-func (a *account) left(c *claim, deadline time.Duration) {
-	d, at, fifo := c.d, c.d.Ended.At, a.traits.Fair == FairFIFO
-	what := named(d.Step, c.number)
+func (a *account) left(c *claim) {
+	d, at, deadline := c.d, c.d.Ended.At, c.deadline()
+	what, when := named(d.Step, c.number), timeline.Duration(at)
 	switch {
 	case c.outgrown && (c.cancelled < 0 || at <= c.cancelled) && at <= deadline:
 		a.giveBack(c, 0, d.N) // it may have taken something, or nothing yet
@@ -170,14 +169,12 @@ func (a *account) left(c *claim, deadline time.Duration) {
 		return
 	case c.cancelled >= 0 && at <= c.cancelled+a.traits.Latency:
 	case c.cancelled >= 0 && c.cancelled < deadline:
-		a.differ("W-CANCEL", c.cancelled, "its context was cancelled at "+timeline.Duration(c.cancelled),
-			"%s returned at %s, want an error at %s", what, timeline.Duration(at), timeline.Duration(c.cancelled))
+		a.uncancelled(c, "%s returned at %s", what, when)
 	case at-a.traits.Latency > deadline:
-		a.differ("W-DEAD", deadline, "its deadline was at "+timeline.Duration(deadline),
-			"%s returned at %s, want an error by then", what, timeline.Duration(at))
-	case at < deadline && (d.D == 0 || fifo && c.to < deadline-a.grace):
+		a.overdue(c, "%s returned at %s", what, when)
+	case at < deadline && (d.D == 0 || a.traits.Fair == FairFIFO && c.to < deadline-a.grace):
 		a.differ("W-EXACT", at, c.there(c.to),
-			"%s returned an error at %s, want nil at %s", what, timeline.Duration(at), timeline.Duration(c.to))
+			"%s returned an error at %s, want nil at %s", what, when, timeline.Duration(c.to))
 	}
 	law := "W-CANCEL"
 	if at >= c.from-a.grace {
@@ -193,7 +190,7 @@ func (a *account) leavers(at time.Duration) {
 		d := c.d
 		gone := d.Op == verb.Wait && !c.ended && !c.free && d.Err != nil && d.Ended.Seq != 0 &&
 			d.Ended.At == at
-		outgrown := c.outgrown && !a.cancelledFirst(d, c.number) // or it leaves when it is cancelled
+		outgrown := c.outgrown && !cancelledFirst(a.tr, d, c.number) // or it leaves when it is cancelled
 		if gone && (outgrown || c.cancelled >= 0 || d.D > 0 && at == d.At+d.D) {
 			a.returned(c)
 		}
@@ -240,17 +237,13 @@ func (a *account) finish() {
 			continue
 		}
 		what := named(c.d.Step, c.number) + " never returned"
-		deadline := c.d.At + c.d.D
 		switch {
 		case c.cancelled >= 0:
-			a.differ("W-CANCEL", c.cancelled, "its context was cancelled at "+timeline.Duration(c.cancelled),
-				"%s, want an error at %s", what, timeline.Duration(c.cancelled))
-		case c.d.D > 0 && a.tr.End-a.traits.Latency > deadline:
-			a.differ("W-DEAD", deadline, "its deadline was at "+timeline.Duration(deadline),
-				"%s, want an error by then", what)
+			a.uncancelled(c, what)
+		case a.tr.End-a.traits.Latency > c.deadline():
+			a.overdue(c, what)
 		case a.traits.Fair == FairFIFO && !a.noFloor && !c.outgrown && c.to < math.MaxInt64 && a.tr.End-a.grace > c.to:
-			a.differ("W-EXACT", c.to, c.there(c.to),
-				"%s, want nil at %s", what, timeline.Duration(c.to))
+			a.differ("W-EXACT", c.to, c.there(c.to), "%s, want nil at %s", what, timeline.Duration(c.to))
 		}
 	}
 }

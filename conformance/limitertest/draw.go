@@ -126,7 +126,6 @@ func (d *drawer) step(m suite.Move) conformance.Step {
 	return st
 }
 
-// number is how many tokens are asked for.
 func (d *drawer) number(n int) int {
 	burst := d.cfg.Burst
 	switch {

@@ -1,6 +1,7 @@
 package limitertest
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"math/big"
@@ -22,7 +23,15 @@ type granted struct {
 	raised []grant // tokens that a higher burst brought
 }
 
-// newGranted collects what was granted.
+// grant is n tokens that were granted at an instant.
+type grant struct {
+	at time.Duration
+	n  int
+	d  *conformance.Done
+	// oversize says that n was more than the burst of that time.
+	oversize bool
+}
+
 func (x *exam) newGranted() granted {
 	var g granted
 	claimed, burst := 0, x.Schedule.Config.Burst
@@ -59,7 +68,7 @@ func (x *exam) newGranted() granted {
 			g.grants = append(g.grants, grant{at: at, n: d.N, d: d, oversize: d.N > burst})
 		}
 	}
-	slices.SortStableFunc(g.grants, func(a, b grant) int { return int(min(1, max(-1, a.at-b.at))) })
+	slices.SortStableFunc(g.grants, func(a, b grant) int { return cmp.Compare(a.at, b.at) })
 	return g
 }
 
@@ -148,44 +157,46 @@ func (x *exam) outdated(d *conformance.Done, at time.Duration) bool {
 
 // envelope looks for a window in which more was granted than rate*L + burst.
 func (x *exam) envelope() *suite.Violation {
-	a := newAccount(&x.Trace, &Traits{
-		RefillSize: x.traits.RefillSize, Resolution: x.traits.Resolution, Precision: x.traits.Precision,
-		Latency: x.traits.Latency,
-	})
-	g := x.newGranted()
+	a, g := x.view(), x.newGranted()
+	alone, prepaid := !x.beyondRequests(), x.prepaid()
+	paid := suite.If(prepaid, ", and an oversize grant is paid for before the next")
 	for i, first := range g.grants {
-		sum, largest, unpaid := new(big.Int), 0, 0
+		sum, over := 0, 0
 		for _, last := range g.grants[i:] {
-			sum.Add(sum, big.NewInt(int64(last.n)))
-			switch {
-			case x.traits.Overdraft:
-				unpaid = max(unpaid, last.n)
-			case last.oversize:
-				largest = max(largest, last.n)
+			sum = plus(sum, last.n)
+			if alone {
+				over = 0 // what was granted before is paid for
+			}
+			if x.traits.Overdraft || last.oversize {
+				over = max(over, last.n)
 			}
 			rate, burst := x.highest(first.at, last.at)
 			if rate == Inf {
 				break
 			}
-			top := x.top(g, burst, largest, first.at, last.at)
-			top.Add(top, big.NewInt(int64(unpaid)))
+			if sum <= burst {
+				continue
+			}
+			top := x.top(g, burst, over, first.at, last.at, x.traits.Overdraft || prepaid)
 			flow := new(big.Int).Mul(a.flowOf(rate), big.NewInt(int64(last.at-first.at)))
 			most := new(big.Int).Add(flow, new(big.Int).Mul(top, a.one))
-			if new(big.Int).Mul(sum, a.one).Cmp(new(big.Int).Add(most, a.tolerance)) <= 0 {
+			if a.tokens(sum).Cmp(new(big.Int).Add(most, a.tolerance)) <= 0 {
 				continue
 			}
 			in := func(units *big.Int) string {
 				f, _ := new(big.Rat).SetFrac(units, a.one).Float64()
 				return number(f)
 			}
-			return x.broken(last.at, brings(last.at-first.at, rate, in(flow), top),
+			if alone {
+				top = big.NewInt(int64(burst))
+			}
+			return x.broken(last.at, brings(last.at-first.at, rate, in(flow), top)+paid,
 				"%d tokens were granted %s, want %s at the most", sum, period(first.at, last.at), in(most))
 		}
 	}
 	return nil
 }
 
-// period says from when to when.
 func period(from, to time.Duration) string {
 	if from == to {
 		return "at " + timeline.Duration(to)
@@ -203,12 +214,16 @@ func brings(window time.Duration, rate Rate, tokens string, burst any) string {
 }
 
 // top returns what may be granted in a window besides what the rate brings: the burst, and
-// tokens that were given back late. A limiter that grants requests for more than the burst
-// may grant the largest of them as well: instead of the burst if the request waits until
-// it is paid for, on top of the burst if the next request pays.
-func (x *exam) top(g granted, burst, largest int, from, to time.Duration) *big.Int {
-	top := big.NewInt(int64(burst))
-	if over := big.NewInt(int64(largest)); largest > 0 && x.traits.Oversize != OversizeRejected {
+// tokens that were given back late. A limiter that grants requests for more than the burst, or for
+// more than there is, may grant the largest of them as well: instead of the burst if the request waits
+// until it is paid for, on top of the burst if the next request pays.
+func (x *exam) top(g granted, burst, largest int, from, to time.Duration, onTop bool) *big.Int {
+	top, over := big.NewInt(int64(burst)), big.NewInt(int64(largest))
+	switch {
+	case largest == 0:
+	case onTop:
+		top.Add(top, over)
+	case x.traits.Oversize != OversizeRejected:
 		top = larger(top, new(big.Int).Add(over, between(g.raised, from, to)))
 		if x.traits.Oversize == OversizePrepaid {
 			top = new(big.Int).Add(top, over)
@@ -231,6 +246,9 @@ func between(all []grant, from, to time.Duration) *big.Int {
 // highest returns the highest rate and burst that were in force between two instants.
 func (x *exam) highest(from, to time.Duration) (Rate, int) {
 	rate, burst := x.Schedule.Config.Rate, x.Schedule.Config.Burst
+	if !x.view().changing {
+		return rate, burst
+	}
 	for _, d := range x.Done {
 		before := d.At < from
 		switch {

@@ -1,6 +1,7 @@
 package limitertest
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -39,71 +40,86 @@ func (c *contract) concurrent(p *suite.Probe) (worst *suite.Violation, skip stri
 // bucket to fill up.
 func roundAt(round int) time.Duration { return time.Duration(round) * 2 * time.Second }
 
-// toRound lets time pass until a round begins.
 func toRound(st *suite.Stage, round int) { st.To(roundAt(round)) }
 
 // instantOf is the instant of a round for limiters that are told the time.
 func instantOf(round int) time.Time { return conformance.Config{}.Start().Add(roundAt(round)) }
 
-// askedTogether is a limiter that several goroutines ask at one instant.
-type askedTogether struct {
+// shared is a limiter that several goroutines use at one instant.
+type shared struct {
 	Funcs
 	cfg      Config
 	delays   [suite.Meeters][]time.Duration // the delays that each goroutine got; 0 if it was served at once
+	debt     Reservation                    // that all of them cancel
+	granted  atomic.Int64
 	panicked atomic.Value
+}
+
+// meeting is a meeting at limiters of the first of the configurations that is accepted: what the rounds are and how
+// they are judged is for the caller.
+func (c *contract) meeting(of []Config, refused *string) suite.Meeting[*shared] {
+	return suite.Meeting[*shared]{
+		Make: func(env Env, _ int) *shared {
+			l, why := &shared{}, ""
+			if l.Funcs, l.cfg, why = c.first(env, of); why != "" {
+				*refused = why
+			}
+			return l
+		},
+		Each:    1,
+		Before:  toRound,
+		Pass:    func(*suite.Stage, int) {},
+		Release: func(l *shared) { l.end() },
+	}
+}
+
+// meet runs a meeting, of which a limiter that cannot be made shows nothing.
+func meet(p *suite.Probe, m suite.Meeting[*shared], refused *string) (*suite.Violation, string) {
+	worst, skip := suite.Meet(p, m)
+	if *refused != "" {
+		return nil, *refused
+	}
+	return worst, skip
 }
 
 // requestsConcurrent lets goroutines ask for tokens at one instant. In every second round
 // one of them reserves, if the limiter has reservations.
 func (c *contract) requestsConcurrent(p *suite.Probe) (worst *suite.Violation, skip string) {
 	refused := ""
-	m := suite.Meeting[*askedTogether]{
-		Make: func(env Env, _ int) *askedTogether {
-			l := &askedTogether{}
-			l.Funcs, l.cfg, refused = c.first(env, 10, 5)
-			return l
-		},
-		Each: 4, Few: 2,
-		Before: toRound,
-		Call: func(l *askedTogether, round, g, n int) {
-			delay := time.Duration(-1)
-			msg := suite.Catch(func() {
-				switch {
-				case round%2 == 0 || g != 0 || !p.Accepts(verb.Reserve):
-					if l.allows(instantOf(round), g+n) {
-						delay = 0
-					}
-				default:
-					if r := l.reserve(instantOf(round), 1); r.ok() {
-						delay = r.delay(instantOf(round), p.Time == Explicit)
-					}
+	m := c.meeting(c.candidates(10, 5), &refused)
+	m.Each, m.Few = 4, 2
+	m.Call = func(l *shared, round, g, n int) {
+		delay := time.Duration(-1)
+		msg := suite.Catch(func() {
+			switch {
+			case round%2 == 0 || g != 0 || !p.Accepts(verb.Reserve):
+				if l.allows(instantOf(round), g+n) {
+					delay = 0
 				}
-			})
-			if msg != "" {
-				l.panicked.Store(msg)
+			default:
+				if r := l.reserve(instantOf(round), 1); r.ok() {
+					delay = r.delay(instantOf(round), p.Time == Explicit)
+				}
 			}
-			if delay >= 0 {
-				l.delays[g] = append(l.delays[g], delay)
-			}
-		},
-		Pass:    func(*suite.Stage, int) {},
-		Release: func(l *askedTogether) { l.end() },
+		})
+		if msg != "" {
+			l.panicked.Store(msg)
+		}
+		if delay >= 0 {
+			l.delays[g] = append(l.delays[g], delay)
+		}
 	}
-	m.Judge = func(l *askedTogether, _, round int) *suite.Violation {
+	m.Judge = func(l *shared, _, round int) *suite.Violation {
 		if refused != "" {
 			return nil
 		}
 		return c.judgeTogether(l, round, m.Calls(round))
 	}
-	worst, skip = suite.Meet(p, m)
-	if refused != "" {
-		return nil, refused
-	}
-	return worst, skip
+	return meet(p, m, &refused)
 }
 
 // judgeTogether judges what the goroutines got in a round in which each asked that often.
-func (c *contract) judgeTogether(l *askedTogether, round, each int) *suite.Violation {
+func (c *contract) judgeTogether(l *shared, round, each int) *suite.Violation {
 	rate, burst := l.cfg.Rate, l.cfg.Burst
 	all := slices.Concat(l.delays[:]...)
 	l.delays = [suite.Meeters][]time.Duration{}
@@ -162,108 +178,78 @@ func reserveEmpty(f *Funcs, at time.Time) Reservation {
 // token that was never there, or whether such a limiter cannot be made. Then goroutines
 // that cancel at one instant would show nothing new.
 func (c *contract) cancelsTwice(p *suite.Probe) (granted bool) {
-	p.Play(func(st *suite.Stage) {
-		at := st.Config().Start()
-		impl, refused := c.make(st.Plain(), inDebt)
-		if refused != "" {
-			granted = true
-			return
-		}
+	refused, _ := c.trial(p.Play, []Config{inDebt}, func(st *suite.Stage, f *Funcs, _ Config) {
 		_ = suite.Catch(func() { // X-CALLS judges panics
-			if r := reserveEmpty(&impl, at); r.ok() {
+			at := st.Config().Start()
+			if r := reserveEmpty(f, at); r.ok() {
 				r.cancel(at, p.Time == Explicit)
 				r.cancel(at, p.Time == Explicit)
 			}
-			granted = impl.allows(at, 0)
+			granted = f.allows(at, 0)
 		})
-		impl.end()
-		st.Settle()
 	})
-	return granted
-}
-
-// cancelledTogether is a limiter of which a reservation is cancelled by several goroutines.
-type cancelledTogether struct {
-	Funcs
-	debt Reservation
+	return granted || refused != ""
 }
 
 // cancelsConcurrent lets two goroutines cancel the same reservation at one instant. Its
 // token may be given back once, to pay the debt that the reservation made.
 func (c *contract) cancelsConcurrent(p *suite.Probe) *suite.Violation {
-	worst, _ := suite.Meet(p, suite.Meeting[*cancelledTogether]{
-		Make: func(env Env, _ int) *cancelledTogether {
-			l := &cancelledTogether{}
-			l.Funcs, _ = c.make(env, inDebt)
-			return l
-		},
-		Each:    1,
-		Before:  toRound,
-		Prepare: func(l *cancelledTogether, round int) { l.debt = reserveEmpty(&l.Funcs, instantOf(round)) },
-		Call: func(l *cancelledTogether, round, _, _ int) {
-			if l.debt.ok() {
-				l.debt.cancel(instantOf(round), p.Time == Explicit)
-			}
-		},
-		Pass: func(*suite.Stage, int) {},
-		Judge: func(l *cancelledTogether, _, round int) *suite.Violation {
-			granted := false
-			_ = suite.Catch(func() { granted = l.allows(instantOf(round), 0) })
-			if !granted {
-				return nil
-			}
-			because := fmt.Sprintf("the bucket was empty when the token was reserved (%s, rate=%s burst=%d)",
-				suite.InRound(round), inDebt.Rate, inDebt.Burst)
-			return suite.Broken(0, because,
-				"two goroutines cancelled a reservation at one instant, and refunded a token too many")
-		},
-		Release: func(l *cancelledTogether) { l.end() },
-	})
+	refused := ""
+	m := c.meeting([]Config{inDebt}, &refused)
+	m.Prepare = func(l *shared, round int) { l.debt = reserveEmpty(&l.Funcs, instantOf(round)) }
+	m.Call = func(l *shared, round, _, _ int) {
+		if l.debt.ok() {
+			l.debt.cancel(instantOf(round), p.Time == Explicit)
+		}
+	}
+	m.Judge = func(l *shared, _, round int) *suite.Violation {
+		granted := false
+		_ = suite.Catch(func() { granted = l.allows(instantOf(round), 0) })
+		if !granted {
+			return nil
+		}
+		because := fmt.Sprintf("the bucket was empty when the token was reserved (%s, rate=%s burst=%d)",
+			suite.InRound(round), inDebt.Rate, inDebt.Burst)
+		return suite.Broken(0, because,
+			"two goroutines cancelled a reservation at one instant, and refunded a token too many")
+	}
+	worst, _ := meet(p, m, &refused)
 	return worst
 }
 
 // waitsConcurrent lets goroutines wait from one instant on, and some give up at the
 // instant at which the next token comes: in whatever order things happen then, tokens must
 // be handed out one interval after the other, and every wait that was not given up must be
-// served.
+// served. A few of them meet in every order.
 func (c *contract) waitsConcurrent(p *suite.Probe) *suite.Violation {
-	if every := c.waitsInOrder(p); every != nil {
+	round := func(st *suite.Stage, n int, leave bool, name string) (seen *suite.Violation) {
+		f, refused := c.make(st.Plain(), Config{perSecond(10), 1})
+		if refused != "" {
+			return nil
+		}
+		served, stayed := c.waitTogether(st, &f, n, leave)
+		f.end()
+		st.Settle()
+		return c.judgeWaits(served, stayed, name)
+	}
+	every := p.Orders(func(st *suite.Stage) *suite.Violation {
+		return round(st, few, p.Accepts(opContext), "in this order")
+	})
+	if every != nil {
 		return every
 	}
 	const rounds = 20
 	var seen *suite.Violation // what is abandoned may still write it
 	hang := p.Play(func(st *suite.Stage) {
-		for round := range rounds {
-			impl, refused := c.make(st.Plain(), Config{perSecond(10), 1})
-			if refused != "" {
-				return
-			}
-			served, stayed := c.waitTogether(st, &impl, waiters, round%2 == 1 && p.Accepts(opContext))
-			if seen == nil {
-				seen = c.judgeWaits(served, stayed, fmt.Sprintf("round %d of %d", round+1, rounds))
-			}
-			impl.end()
-			st.Settle()
+		for i := range rounds {
+			v := round(st, waiters, i%2 == 1 && p.Accepts(opContext), fmt.Sprintf("round %d of %d", i+1, rounds))
+			seen = cmp.Or(seen, v)
 		}
 	})
 	if hang != nil {
 		return nil
 	}
 	return seen
-}
-
-// waitsInOrder lets fewer goroutines wait, and meet in every order.
-func (c *contract) waitsInOrder(p *suite.Probe) *suite.Violation {
-	return p.Orders(func(st *suite.Stage) *suite.Violation {
-		impl, refused := c.make(st.Plain(), Config{perSecond(10), 1})
-		if refused != "" {
-			return nil
-		}
-		served, stayed := c.waitTogether(st, &impl, few, p.Accepts(opContext))
-		impl.end()
-		st.Settle()
-		return c.judgeWaits(served, stayed, "in this order")
-	})
 }
 
 // waiters is the number of goroutines that wait together, few that of those that meet in every order. The rate hands
@@ -334,12 +320,6 @@ func (c *contract) judgeWaits(served []time.Duration, stayed int, round string) 
 	return nil
 }
 
-// setTogether is a limiter whose limit and burst are set while somebody asks.
-type setTogether struct {
-	Funcs
-	granted atomic.Int64
-}
-
 // setConcurrently sets limit and burst at an instant at which somebody asks.
 func (c *contract) setConcurrently(p *suite.Probe) (worst *suite.Violation, skip string) {
 	const each, burst = 7, 5
@@ -348,44 +328,29 @@ func (c *contract) setConcurrently(p *suite.Probe) (worst *suite.Violation, skip
 		most += 2
 	}
 	refused := ""
-	worst, skip = suite.Meet(p, suite.Meeting[*setTogether]{
-		Make: func(env Env, _ int) *setTogether {
-			l, why := &setTogether{}, ""
-			if l.Funcs, why = c.make(env, Config{perSecond(10), burst}); why != "" {
-				refused = why
+	m := c.meeting([]Config{{perSecond(10), burst}}, &refused)
+	m.Call = func(l *shared, round, g, _ int) {
+		now := instantOf(round)
+		if g == 1 {
+			l.setAndReset(p.Suite, now, burst)
+		}
+		for n := range each {
+			if l.allows(now, g+n) {
+				l.granted.Add(1)
 			}
-			return l
-		},
-		Each:   1,
-		Before: toRound,
-		Call: func(l *setTogether, round, g, _ int) {
-			now := instantOf(round)
-			if g == 1 {
-				l.setAndReset(p.Suite, now, burst)
-			}
-			for n := range each {
-				if l.allows(now, g+n) {
-					l.granted.Add(1)
-				}
-			}
-		},
-		Pass: func(*suite.Stage, int) {},
-		Judge: func(l *setTogether, _, round int) *suite.Violation {
-			n := l.granted.Swap(0)
-			if n <= most {
-				return nil
-			}
-			return suite.Broken(0, fmt.Sprintf("the burst was never above %d (%s)", burst, suite.InRound(round)),
-				"%d goroutines asking at one instant, while limit and burst were being set, got %d tokens, "+
-					"want %d at most",
-				suite.Meeters, n, most)
-		},
-		Release: func(l *setTogether) { l.end() },
-	})
-	if refused != "" {
-		return nil, refused
+		}
 	}
-	return worst, skip
+	m.Judge = func(l *shared, _, round int) *suite.Violation {
+		n := l.granted.Swap(0)
+		if n <= most {
+			return nil
+		}
+		return suite.Broken(0, fmt.Sprintf("the burst was never above %d (%s)", burst, suite.InRound(round)),
+			"%d goroutines asking at one instant, while limit and burst were being set, got %d tokens, "+
+				"want %d at most",
+			suite.Meeters, n, most)
+	}
+	return meet(p, m, &refused)
 }
 
 // setAndReset sets limit and burst to a little less and back, a few times.

@@ -71,28 +71,27 @@ func (o observer) overdraft() bool {
 }
 
 // accepts reports whether the constructor accepts a configuration.
-func (o observer) accepts(cfg Config) bool {
-	accepted := false
-	o.s.Play(func(st *suite.Stage) {
-		f, refused := o.c.make(st.Plain(), cfg)
-		if accepted = refused == ""; accepted {
-			_ = suite.Catch(f.end)
-			st.Settle()
-		}
+func (o observer) accepts(cfg Config) (yes bool) {
+	o.trial([]Config{cfg}, func(*suite.Stage, *Funcs, Config) { yes = true })
+	return yes
+}
+
+// trial tries one of the configurations in a run of its own, in which a panic shows nothing.
+func (o observer) trial(of []Config, use func(st *suite.Stage, f *Funcs, cfg Config)) *suite.Hang {
+	_, hang := o.c.trial(o.s.Play, of, func(st *suite.Stage, f *Funcs, cfg Config) {
+		_ = suite.Catch(func() { use(st, f, cfg) })
 	})
-	return accepted
+	return hang
 }
 
 // inIntervals is an instant or a duration in a schedule of a plan: {1.5} are one and a half
 // intervals between two tokens.
 var inIntervals = regexp.MustCompile(`\{[0-9.]+\}`)
 
-// after is a multiple of the interval between two tokens.
 func (p plan) after(n float64) time.Duration {
 	return time.Duration(n * float64(p.cfg.Rate.Interval()))
 }
 
-// see runs a schedule and returns its trace.
 func (p plan) see(text string) *conformance.Trace { return p.o.see(p.text(text)) }
 
 // drained is see with an empty bucket.
@@ -216,7 +215,6 @@ func (o observer) zero() int {
 	return int(ZeroDenied)
 }
 
-// waitErrors gives up waits in each way.
 func (o observer) waitErrors() int {
 	if !o.s.Accepts(opContext) || !o.s.Accepts(verb.Wait) {
 		return 0
@@ -275,28 +273,20 @@ func (o observer) backTime() int {
 
 // setBack asks when the clock is set back, and if nothing is granted then, when it has passed all that it had shown.
 func (o observer) setBack() (seen int) {
-	o.s.Play(func(st *suite.Stage) {
-		f, cfg, refused := o.c.first(st.Plain(), 1, 3)
-		if refused != "" {
+	o.trial(o.c.candidates(1, 3), func(st *suite.Stage, f *Funcs, cfg Config) {
+		clock := st.Fake()
+		if !f.allows(clock.Now(), 0) {
 			return
 		}
-		_ = suite.Catch(func() {
-			clock := st.Fake()
-			if !f.allows(clock.Now(), 0) {
-				return
-			}
-			const back = time.Hour
-			clock.SetWall(clock.Now().Add(-back))
-			if seen = int(BackClamp); f.allows(clock.Now(), 0) {
-				return
-			}
-			clock.Advance(back + time.Duration(cfg.Burst+1)*cfg.Rate.Interval())
-			if !f.allows(clock.Now(), 0) {
-				seen = int(BackReject)
-			}
-		})
-		_ = suite.Catch(f.end)
-		st.Settle()
+		const back = time.Hour
+		clock.SetWall(clock.Now().Add(-back))
+		if seen = int(BackClamp); f.allows(clock.Now(), 0) {
+			return
+		}
+		clock.Advance(back + time.Duration(cfg.Burst+1)*cfg.Rate.Interval())
+		if !f.allows(clock.Now(), 0) {
+			seen = int(BackReject)
+		}
 	})
 	return seen
 }

@@ -3,6 +3,7 @@ package limitertest
 import (
 	"cmp"
 	"context"
+	"math"
 	"slices"
 	"time"
 
@@ -29,13 +30,8 @@ func (o observer) arrivals(events int) (a arrivals) {
 	}
 	const parts, most = 10, 2200 // of an interval, and of these altogether
 	var gaps []time.Duration
-	o.s.Play(func(st *suite.Stage) {
-		start := st.Clock().Now()
-		f, cfg, refused := o.c.first(Env{Clock: st.Clock(), Start: start}, events, 100)
-		if refused != "" {
-			return
-		}
-		at := time.Duration(0)
+	o.trial(o.c.candidates(events, 100), func(st *suite.Stage, f *Funcs, cfg Config) {
+		start, at := st.Config().Start(), time.Duration(0)
 		drain := func() (n int) {
 			st.To(at)
 			st.Settle()
@@ -43,22 +39,18 @@ func (o observer) arrivals(events int) (a arrivals) {
 			}
 			return n
 		}
-		_ = suite.Catch(func() {
-			a.interval, a.whole = cfg.Rate.Interval(), cfg.Burst > 1
-			drain()
-			at = time.Duration(cfg.Burst+100)*a.interval + 3*a.interval/parts
-			drain()
-			from := at
-			for i := 1; i <= most && len(gaps) < 3; i++ {
-				at += a.interval / parts
-				if n := drain(); n > 0 {
-					gaps, a.together, from = append(gaps, at-from), max(a.together, n), at
-					a.whole = a.whole && n == cfg.Burst
-				}
+		a.interval, a.whole = cfg.Rate.Interval(), cfg.Burst > 1
+		drain()
+		at = time.Duration(cfg.Burst+100)*a.interval + 3*a.interval/parts
+		drain()
+		from := at
+		for i := 1; i <= most && len(gaps) < 3; i++ {
+			at += a.interval / parts
+			if n := drain(); n > 0 {
+				gaps, a.together, from = append(gaps, at-from), max(a.together, n), at
+				a.whole = a.whole && n == cfg.Burst
 			}
-		})
-		_ = suite.Catch(f.end)
-		st.Settle()
+		}
 	})
 	return a.between(gaps, a.interval/parts+1)
 }
@@ -71,9 +63,8 @@ func (o observer) awaited(events int) (a arrivals) {
 		return a
 	}
 	var came []time.Duration
-	hang := o.s.Play(func(st *suite.Stage) {
-		f, cfg, refused := o.c.first(st.Plain(), events, 100)
-		if refused != "" || cfg.Burst > 100 {
+	hang := o.trial(o.c.candidates(events, 100), func(st *suite.Stage, f *Funcs, cfg Config) {
+		if cfg.Burst > 100 {
 			return
 		}
 		a.interval = cfg.Rate.Interval()
@@ -90,8 +81,6 @@ func (o observer) awaited(events int) (a arrivals) {
 			}
 		})
 		st.To(from + time.Duration(bursts*cfg.Burst+10*tokens)*a.interval)
-		st.Settle()
-		_ = suite.Catch(f.end)
 		st.Settle()
 	})
 	if hang != nil { // and still runs
@@ -199,51 +188,66 @@ func (o observer) digits() (fewest int) {
 }
 
 func (o observer) digitsOf(r Rate) (right int) {
-	o.s.Play(func(st *suite.Stage) {
-		start, cfg := st.Clock().Now(), Config{r, 1}
-		f, refused := o.c.make(Env{Clock: st.Clock(), Start: start}, cfg)
-		if refused != "" {
-			return
-		}
+	o.trial([]Config{{r, 1}}, func(st *suite.Stage, f *Funcs, _ Config) {
 		at := 100 * r.Interval()
 		ask := func(at time.Duration) bool {
 			st.To(at)
 			st.Settle()
-			return f.allows(start.Add(at), 0)
+			return f.allows(st.Config().Start().Add(at), 0)
 		}
-		_ = suite.Catch(func() {
-			for i := 0; i < 1000 && ask(at); i++ {
-			}
-			due := at + r.Interval()
-			for n := 3; n <= 8; n++ { // too early by a part in 10^n
-				off := r.Interval() / time.Duration(pow10(n))
-				if ask(due - off) {
-					right = max(1, min(7, n-1))
-					return
-				}
-			}
-			if ask(due + 2) {
+		for i := 0; i < 1000 && ask(at); i++ {
+		}
+		due := at + r.Interval()
+		for n := 3; n <= 8; n++ { // too early by a part in 10^n
+			if ask(due - r.Interval()/time.Duration(math.Pow10(n))) {
+				right = max(1, min(7, n-1))
 				return
 			}
-			for n := 8; n >= 3; n-- { // too late by as much
-				off := r.Interval() / time.Duration(pow10(n))
-				if ask(due + off + 2) {
-					right = min(7, n)
-					return
-				}
+		}
+		if ask(due + 2) {
+			return
+		}
+		for n := 8; n >= 3; n-- { // too late by as much
+			if ask(due + r.Interval()/time.Duration(math.Pow10(n)) + 2) {
+				right = min(7, n)
+				return
 			}
-		})
-		_ = suite.Catch(f.end)
-		st.Settle()
+		}
 	})
 	return right
 }
 
-// pow10 is 10 to the power of n.
-func pow10(n int) int64 {
-	p := int64(1)
-	for range n {
-		p *= 10
+// nap is how late a wait may return that looks now and then whether its tokens are there.
+func (t *Traits) nap(r Rate) time.Duration {
+	if !t.naps {
+		return 0
 	}
-	return p
+	return max(nap, r.Interval()/2)
+}
+
+// naps reports whether one who waits alone is asleep when the token comes, and looks again a little later.
+func (o observer) naps() bool {
+	if o.s.Inexact() != "" || o.c.trip > 0 || o.c.spec.Traits.Fair == FairFIFO {
+		return false
+	}
+	late := time.Duration(0)
+	hang := o.trial(o.c.candidates(10, 3), func(st *suite.Stage, f *Funcs, cfg Config) {
+		interval := cfg.Rate.Interval()
+		full := time.Duration(cfg.Burst+100) * interval
+		wait := func(n int, at time.Duration) {
+			st.To(at)
+			st.Settle()
+			go suite.Catch(func() {
+				for range n {
+					f.wait(context.Background(), 1, &conformance.Done{})
+				}
+				late = st.Now() - full - interval
+			})
+		}
+		wait(cfg.Burst, full)
+		wait(1, full+interval*7/51)
+		st.To(full + time.Duration(cfg.Burst+3)*interval + nap)
+		st.Settle()
+	})
+	return hang == nil && late > 1 && late <= nap
 }

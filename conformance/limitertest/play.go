@@ -1,7 +1,6 @@
 package limitertest
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -29,26 +28,6 @@ func (c *contract) make(env Env, cfg Config) (f Funcs, refused string) {
 	return f, refused
 }
 
-// first makes a limiter of that many events per second and that burst. Some limiters have
-// no burst, and some have one that is the number of events per second; so it tries a burst
-// of 1 and then as many events per second as the burst; or those that the spec lists. If the
-// constructor refuses all, the reason is that for the first.
-func (c *contract) first(env Env, events, burst int) (f Funcs, cfg Config, refused string) {
-	all := []Config{{perSecond(events), burst}, {perSecond(events), 1}, {perSecond(burst), burst}}
-	if len(c.spec.Only) > 0 {
-		all = c.spec.Only
-	}
-	for _, cfg = range all {
-		f, why := c.make(env, cfg)
-		if why == "" {
-			return f, cfg, ""
-		}
-		refused = cmp.Or(refused, why)
-	}
-	return f, cfg, refused
-}
-
-// perSecond is a rate of so many events per second.
 func perSecond(events int) Rate { return Rate{Events: events, Per: time.Second} }
 
 // only leaves the operations of one way to take time.
@@ -129,7 +108,6 @@ func ofAllow(turn int) bool {
 	return in&(1<<(bits.Len(uint(in))-2)) == 0
 }
 
-// allows asks for a single token.
 func (f *Funcs) allows(at time.Time, turn int) bool {
 	var d conformance.Done
 	f.do(conformance.Step{Op: verb.Allow, N: 1}, at, turn, &d)
@@ -270,17 +248,14 @@ const (
 )
 
 // Signs are the marks of a limiter's timeline.
-func (c *contract) Signs() []suite.Sign {
-	return []suite.Sign{
-		{Like: regexp.MustCompile(`^y$`), Means: "y is granted"},
-		{Like: regexp.MustCompile(`^n$`), Means: "n is denied"},
-		{Like: regexp.MustCompile(`^\?$`), Means: "? is either"},
-		{Like: regexp.MustCompile(`^\+`), Means: "+ is the delay of a reservation"},
-		{Like: regexp.MustCompile(`^err$`), Means: "err is a wait that failed"},
+func (c *contract) Signs() (all []suite.Sign) {
+	for _, sign := range [][2]string{{`^y$`, "y is granted"}, {`^n$`, "n is denied"}, {`^\?$`, "? is either"},
+		{`^\+`, "+ is the delay of a reservation"}, {`^err$`, "err is a wait that failed"}} {
+		all = append(all, suite.Sign{Like: regexp.MustCompile(sign[0]), Means: sign[1]})
 	}
+	return all
 }
 
-// Play runs a schedule on a fresh limiter.
 func (c *contract) Play(st *suite.Stage) {
 	cfg := st.Config()
 	r := &run{Stage: st, c: c}
@@ -294,7 +269,7 @@ func (c *contract) Play(st *suite.Stage) {
 		}
 		return
 	}
-	if c.lasts(st.Schedule) && races(st.Schedule) {
+	if c.lasts(st.Schedule) && races(suite.Job{Schedule: st.Schedule}) {
 		st.Rec.Locked(func(rec *suite.Recording) { rec.LeftOut = "a step that takes time cannot race a timer" })
 		r.impl.end()
 		return
@@ -367,6 +342,9 @@ func changesFirst(steps []conformance.Step) bool {
 	return false
 }
 
+// races selects the runs in which a step is to meet the timers of its instant.
+var races = some(func(st conformance.Step) bool { return st.Racing })
+
 // together is how many steps are done without a pause: a cancel, and the cancels that race with it at its instant.
 // Whoever is given up first goes on when the others are given up, too.
 func together(left []conformance.Step) int {
@@ -427,7 +405,6 @@ func (r *run) step(s conformance.Step) {
 	}
 }
 
-// await does a step and records it.
 func (r *run) await(s conformance.Step, do func(*conformance.Done)) {
 	r.c.await(r.Stage, func() { r.Rec.Do(s, false, do) })
 }

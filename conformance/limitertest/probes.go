@@ -80,19 +80,17 @@ func (c *contract) probeRules() []rule {
 	}
 }
 
-// race uses all operations of one limiter at once.
 func (c *contract) race(p *suite.Probe) (skip string) {
 	if !p.Accepts(opRequest) && p.Time != PackageTime {
 		return "a wait on an injected clock would have to be settled, which orders what must stay unordered"
 	}
-	start := conformance.Config{}.Start()
-	spare, _, refused := c.first(Env{Clock: suite.NewFakeTime(start, false).Clock(), Start: start}, 1000, 5)
+	spare, _, refused := c.first(aside(), c.candidates(1000, 5))
 	if refused != "" {
 		return refused
 	}
 	spare.end()
 	return p.Clash(func(env Env) []func(i int) {
-		impl, _, _ := c.first(env, 1000, 5)
+		impl, _, _ := c.first(env, c.candidates(1000, 5))
 		return c.clashing(p, &impl, func(i int) time.Time { return env.Start.Add(time.Duration(i)) })
 	})
 }
@@ -142,13 +140,8 @@ func (c *contract) drift(p *suite.Probe) (worst *suite.Violation, skip string) {
 	if p.Time == Explicit {
 		rounds = 200_000
 	}
-	p.Suite.Play(func(st *suite.Stage) {
-		start := st.Clock().Now()
-		impl, refused := c.make(Env{Clock: st.Clock(), Start: start}, Config{rate, burst})
-		if skip = refused; skip != "" {
-			return
-		}
-		defer func() { impl.end(); st.Settle() }()
+	skip, _ = c.trial(p.Suite.Play, []Config{{rate, burst}}, func(st *suite.Stage, impl *Funcs, _ Config) {
+		start := st.Config().Start()
 		at, granted := time.Duration(0), 0
 		lump := c.spec.Traits.lump(rate) + c.spec.Traits.meanwhile(rate, 1)
 		least := c.spec.Traits.initial(burst) - 1 - lump
@@ -200,29 +193,26 @@ var longIdle = []struct {
 	{100, 4000 * 24 * time.Hour},
 }
 
-// idle leaves a limiter alone for very long.
 func (c *contract) idle(p *suite.Probe) (worst *suite.Violation, skip string) {
 	for _, idle := range longIdle {
-		p.PlayToEnd(func(st *suite.Stage) { worst, skip = c.idleFor(st, idle.events, idle.time, worst) })
-		if skip != "" {
+		ticks := ""
+		refused, _ := c.trial(toEnd(p), c.candidates(idle.events, 3), func(st *suite.Stage, f *Funcs, cfg Config) {
+			var v *suite.Violation
+			v, ticks = c.idleFor(st, f, cfg, idle.time)
+			worst = cmp.Or(worst, v)
+		})
+		if skip = cmp.Or(refused, ticks); skip != "" {
 			break
 		}
 	}
 	return worst, skip
 }
 
-// idleFor leaves a limiter of that many events per second alone for d and longer. It
-// returns worst if that is a violation already.
-func (c *contract) idleFor(st *suite.Stage, events int, d time.Duration,
-	before *suite.Violation) (worst *suite.Violation, skip string) {
-	worst = before
+func (c *contract) idleFor(
+	st *suite.Stage, impl *Funcs, cfg Config, d time.Duration,
+) (worst *suite.Violation, ticks string) {
 	others := st.Others()
-	start := st.Clock().Now()
-	impl, cfg, refused := c.first(Env{Clock: st.Clock(), Start: start}, events, 3)
-	if refused != "" {
-		return worst, refused
-	}
-	defer func() { impl.end(); st.Settle() }()
+	start := st.Config().Start()
 	at, full := time.Duration(0), cfg.Burst+c.spec.Traits.credit() // what a full bucket grants
 	// ask returns how many requests are granted before one is denied. Each operation that takes
 	// one token is the first to be called in every other round.
@@ -260,119 +250,93 @@ func (c *contract) idleFor(st *suite.Stage, events int, d time.Duration,
 }
 
 // back sets the wall clock back, and forward again: by an hour, and by 30 years, as a clock is that has
-// forgotten the time. The product of that and of a rate overflows.
+// forgotten the time. The product of that and of a rate overflows. Meanwhile it asks, or does what takes nothing: a
+// question, a limit or burst that stays what it is, or a wait that fails.
 func (c *contract) back(p *suite.Probe) (worst *suite.Violation, skip string) {
 	for _, try := range []struct {
 		back   time.Duration
 		events int
 		few    bool
 	}{{time.Hour, 1, true}, {time.Hour, 1, false}, {30 * suite.Year, 10, true}} {
-		p.Play(func(st *suite.Stage) {
-			impl, cfg, refused := c.first(Env{Clock: st.Clock(), Start: st.Clock().Now()}, try.events, 3)
-			if skip = refused; skip != "" {
-				return
-			}
-			defer func() { impl.end(); st.Settle() }()
+		skip, _ = c.trial(p.Play, c.candidates(try.events, 3), func(st *suite.Stage, f *Funcs, cfg Config) {
+			b := setBack{Stage: st, c: c, f: f, burst: cfg.Burst}
 			first := cfg.Burst
 			if try.few {
 				first = 1
 			}
-			if v := c.setBack(st, &impl, first, cfg.Burst, try.back); worst == nil {
-				worst = v
+			v := b.brings(try.back, first, 2, func() { b.ask(2) },
+				fmt.Sprintf("no time passed, and the bucket holds %d", b.burst))
+			if try.back == time.Hour { // a ticker would tick for years
+				v = cmp.Or(v, b.withholds(try.back))
 			}
+			worst = cmp.Or(worst, v)
 		})
 	}
+	gone, cancel := context.WithCancel(context.Background())
+	cancel()
+	second := Config{perSecond(1), 3}
 	for _, s := range supported(p.Suite, steps("tokens", "setlimit 1/1s", "setburst 3", "wait 1", "wait 2")) {
-		p.Play(func(st *suite.Stage) {
-			impl, cfg, refused := c.first(Env{Clock: st.Clock(), Start: st.Clock().Now()}, 1, 3)
-			if refused != "" || cfg.Rate != (conformance.Rate{Events: 1, Per: time.Second}) || cfg.Burst != 3 {
-				return
-			}
-			defer func() { impl.end(); st.Settle() }()
-			if v := c.setBackWithout(st, &impl, s); worst == nil {
-				worst = v
-			}
+		_, _ = c.trial(p.Play, []Config{second}, func(st *suite.Stage, f *Funcs, _ Config) {
+			b := setBack{Stage: st, c: c, f: f, burst: second.Burst}
+			worst = cmp.Or(worst, b.brings(time.Hour, b.burst, b.burst, func() {
+				switch {
+				case s.Op != verb.Wait:
+					f.do(s, st.Fake().Now(), 0, &conformance.Done{})
+				case st.Accepts(opContext):
+					f.wait(gone, s.N, &conformance.Done{})
+				}
+				st.Settle()
+			}, fmt.Sprintf("no time passed, the bucket holds %d, and all that happened while the clock was "+
+				"back was %q", b.burst, s.Op)))
 		})
 	}
 	return worst, skip
 }
 
-// setBackWithout sets the wall clock back and forward again with a step in between that takes nothing, at a limiter
-// of one token a second and a burst of 3: a question, a limit or burst that stays what it is, or a wait that fails.
-func (c *contract) setBackWithout(st *suite.Stage, impl *Funcs, s conformance.Step) *suite.Violation {
-	const back, burst = time.Hour, 3
-	ctx, cancel := context.WithCancel(context.Background())
-	cancel()
-	clock, granted := st.Fake(), 0
-	start := clock.Now()
-	for range 4 {
-		for i := range burst {
-			if impl.allows(clock.Now(), i) {
-				granted++
-			}
-		}
-		clock.SetWall(start.Add(-back))
-		switch {
-		case s.Op != verb.Wait:
-			impl.do(s, clock.Now(), 0, &conformance.Done{})
-		case st.Accepts(opContext):
-			impl.wait(ctx, s.N, &conformance.Done{})
-		}
-		st.Settle()
-		clock.SetWall(start)
-	}
-	if granted <= burst+1+c.spec.Traits.credit() {
-		return nil
-	}
-	because := fmt.Sprintf("no time passed, the bucket holds %d, and all that happened while the clock was "+
-		"back was %q",
-		burst, s.Op)
-	return suite.Broken(0, because,
-		"%d tokens were granted while the clock was set back by %s and on again, want %d at the most",
-		granted, timeline.Duration(back), burst)
+// setBack is a limiter of one token a second or more whose wall clock is set back.
+type setBack struct {
+	*suite.Stage
+	c              *contract
+	f              *Funcs
+	burst, granted int
 }
 
-// setBack sets the wall clock back, and forward again, after some requests to a limiter of
-// one token a second or more.
-func (c *contract) setBack(st *suite.Stage, impl *Funcs, first, burst int,
-	back time.Duration) (worst *suite.Violation) {
-	clock, granted := st.Fake(), 0
-	ask := func(n int) {
-		for i := range n {
-			if impl.allows(clock.Now(), i) {
-				granted++
-			}
-		}
-		st.Settle()
+func (b *setBack) ask(n int) {
+	for i := range n {
+		b.granted += suite.Number(b.f.allows(b.Fake().Now(), i))
 	}
-	ask(first)
-	start := clock.Now()
+	b.Settle()
+}
+
+// brings asks first, sets the clock back, does something, sets it forward and asks again, a few times.
+func (b *setBack) brings(back time.Duration, first, again int, meanwhile func(), because string) *suite.Violation {
+	b.ask(first)
+	start := b.Fake().Now()
 	for range 3 {
-		clock.SetWall(start.Add(-back))
-		ask(2)
-		clock.SetWall(start)
-		ask(2)
+		b.Fake().SetWall(start.Add(-back))
+		meanwhile()
+		b.Fake().SetWall(start)
+		b.ask(again)
 	}
-	if granted > burst+1+c.spec.Traits.credit() {
-		worst = suite.Broken(0, "no time passed, and the bucket holds "+fmt.Sprint(burst),
-			"%d tokens were granted while the clock was set back by %s and on again, want %d at the most",
-			granted, timeline.Duration(back), burst)
+	if b.granted <= b.burst+1+b.c.spec.Traits.credit() {
+		return nil
 	}
-	if back > time.Hour {
-		return worst // a ticker would tick for years
+	return suite.Broken(0, because,
+		"%d tokens were granted while the clock was set back by %s and on again, want %d at the most",
+		b.granted, timeline.Duration(back), b.burst)
+}
+
+// withholds asks when the clock was set back and has passed its newest instant again.
+func (b *setBack) withholds(back time.Duration) *suite.Violation {
+	b.Fake().SetWall(b.Fake().Now().Add(-back))
+	b.granted = 0
+	later := back + time.Duration(b.burst+1)*time.Second
+	b.Fake().Advance(later)
+	if b.ask(1); b.granted > 0 || b.c.spec.Traits.BackTime != BackClamp {
+		return nil
 	}
-	clock.SetWall(start.Add(-back))
-	granted = 0
-	later := back + time.Duration(burst+1)*time.Second
-	clock.Advance(later)
-	ask(1)
-	if granted == 0 && worst == nil && c.spec.Traits.BackTime == BackClamp {
-		worst = suite.Broken(0,
-			"by then the clock was past its newest instant by more than the bucket takes to fill",
-			"nothing was granted %s after the clock was set back by %s",
-			timeline.Duration(later), timeline.Duration(back))
-	}
-	return worst
+	return suite.Broken(0, "by then the clock was past its newest instant by more than the bucket takes to fill",
+		"nothing was granted %s after the clock was set back by %s", timeline.Duration(later), timeline.Duration(back))
 }
 
 // runaway is a driver during whose steps package time runs on.
@@ -437,7 +401,7 @@ func (c *contract) onClocks(p *suite.Probe, s conformance.Schedule, runsOn bool)
 		st.Rec.Locked(func(r *suite.Recording) { rec, r.Schedule = r, s })
 		c.Play(st)
 	})
-	x := &exam{Recording: rec, traits: &c.spec.Traits}
+	x := &exam{Recording: rec, traits: &c.spec.Traits, of: c}
 	if rec.Refused != "" {
 		return x, nil
 	}
@@ -451,4 +415,43 @@ func (c *contract) onClocks(p *suite.Probe, s conformance.Schedule, runsOn bool)
 		}
 	}
 	return x, nil
+}
+
+// effects use up a bucket, do what lets another request in, and make one.
+func (c *contract) effects(p *suite.Probe) (out []suite.Script) {
+	if !p.Accepts(opRequest) {
+		return nil
+	}
+	add := func(text string, do func(f *Funcs, cfg Config, pause func())) {
+		out = append(out, suite.Script{Text: text, Play: func(st *suite.Stage, pause func()) (answers []string) {
+			f, cfg, refused := c.first(st.Plain(), c.candidates(10, 1))
+			if refused != "" {
+				return nil
+			}
+			for range cfg.Burst {
+				f.allows(time.Time{}, 0)
+			}
+			st.Settle()
+			do(&f, cfg, pause)
+			pause()
+			if answers = []string{suite.YesNo(f.allows(time.Time{}, 0))}; p.Accepts(opGiveUp) {
+				answers = append(answers, timeline.Duration(f.reserve(time.Time{}, 1).delay(time.Time{}, false)))
+			}
+			f.end()
+			return answers
+		}})
+	}
+	if p.Accepts(opGiveUp) {
+		add("a reservation, its cancel and a request", func(f *Funcs, _ Config, pause func()) {
+			r := f.reserve(time.Time{}, 1)
+			pause()
+			r.cancel(time.Time{}, false)
+		})
+	}
+	if p.Accepts(verb.SetBurst) {
+		add("a larger burst and a request", func(f *Funcs, cfg Config, _ func()) {
+			f.do(conformance.Step{Op: verb.SetBurst, N: cfg.Burst + 2}, time.Time{}, 0, new(conformance.Done))
+		})
+	}
+	return out
 }

@@ -26,7 +26,6 @@ func remoteRules() []rule {
 		{
 			Rule: extended("X-LATENCY", "A request MUST NOT take longer than the declared latency."),
 			Ops:  ops(verb.Allow), Declared: []string{"Latency"},
-			Sees:  accepted,
 			Check: (*exam).late,
 		},
 	}
@@ -43,7 +42,6 @@ func (x *exam) errors() *suite.Violation {
 	return nil
 }
 
-// late finds a request that took too long.
 func (x *exam) late() *suite.Violation {
 	for _, d := range x.Done {
 		took := d.Ended.At - d.Began.At
@@ -55,7 +53,6 @@ func (x *exam) late() *suite.Violation {
 	return nil
 }
 
-// failed reports whether an answer was an error.
 func failed(tr *conformance.Trace) bool {
 	return slices.ContainsFunc(tr.Done, func(d conformance.Done) bool { return d.Answer.Err != nil })
 }
@@ -77,11 +74,6 @@ func (c *contract) timed(unless func(*suite.Suite, *Traits) string) func(*suite.
 // takesTime takes rules out of force that need many requests at one instant.
 func (c *contract) takesTime(*suite.Suite, *Traits) string {
 	return suite.If(c.trip > 0, "a request takes time")
-}
-
-// races reports whether a step of a schedule is to meet the timers of its instant.
-func races(s conformance.Schedule) bool {
-	return slices.ContainsFunc(s.Steps, func(st conformance.Step) bool { return st.Racing })
 }
 
 // lasts reports whether something in a schedule takes time, or has to settle.
@@ -125,11 +117,6 @@ func (a *account) unsure(d *conformance.Done) {
 	}
 }
 
-// contradicts reports whether the exact bucket decides a request otherwise.
-func (v *view) contradicts(s step) bool {
-	return s.Op == verb.Allow && s.margin.CmpAbs(v.tolerance) > 0 && s.OK != (s.margin.Sign() > 0)
-}
-
 // faults is what is explored of a limiter that cannot be reached, and then can be again.
 func (c *contract) faults() suite.Family {
 	fault := func(n int) conformance.Step { return conformance.Step{Op: verb.Fault, N: n} }
@@ -138,7 +125,6 @@ func (c *contract) faults() suite.Family {
 		[]time.Duration{0, interval / 2, 2 * interval}, 5))}
 }
 
-// latency is the most time that a request took.
 func (o observer) latency() int {
 	most, p := o.c.trip, o.plan()
 	texts := []string{strings.Repeat("allow 1 @0 | ", p.full+1) + "allow 1 @{0.7} | allow 1 @{3.3}"}
@@ -167,41 +153,17 @@ func (o observer) errors() int {
 	return int(FailClosed)
 }
 
-// measured is how long the first request of a limiter takes.
-func (c *contract) measured(s *suite.Suite) (trip time.Duration) {
-	s.Play(func(st *suite.Stage) {
-		f, cfg, refused := c.first(st.Plain(), 10, 3)
-		if refused != "" {
-			return
-		}
-		ask := func() { _ = suite.Catch(func() { f.allows(st.Config().Start(), 0) }) }
-		st.Await(true, ask)
-		trip = st.Now()
-		_ = suite.Catch(f.end)
-		if st.Settle(); f.Stop == nil {
-			st.Rest(trip, time.Duration(cfg.Burst+1)*cfg.Rate.Interval())
+// tried tries something of a limiter in a run of its own, and returns how long that takes. On an injected clock what
+// takes time is given it.
+func (c *contract) tried(s *suite.Suite, takes bool, try func(f *Funcs)) (took time.Duration) {
+	observer{s, c}.trial(c.candidates(10, 3), func(st *suite.Stage, f *Funcs, cfg Config) {
+		st.Await(takes, func() { _ = suite.Catch(func() { try(f) }) })
+		if took = st.Now(); f.Stop == nil && takes {
+			st.Settle()
+			st.Rest(took, time.Duration(cfg.Burst+1)*cfg.Rate.Interval())
 		}
 	})
-	return trip
-}
-
-// tried tries something of a limiter: one in a run of its own where requests take time.
-func (c *contract) tried(s *suite.Suite, f *Funcs, try func(f *Funcs)) {
-	if c.trip == 0 {
-		try(f)
-		return
-	}
-	s.Play(func(st *suite.Stage) {
-		f, cfg, refused := c.first(st.Plain(), 10, 3)
-		if refused != "" {
-			return
-		}
-		c.await(st, func() { try(&f) })
-		_ = suite.Catch(f.end)
-		if st.Settle(); f.Stop == nil {
-			st.Rest(st.Now(), time.Duration(cfg.Burst+1)*cfg.Rate.Interval())
-		}
-	})
+	return took
 }
 
 // await does an operation. On an injected clock one that takes time is given it.

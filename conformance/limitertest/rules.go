@@ -14,10 +14,8 @@ import (
 	"github.com/escapement-go/escapement/internal/verb"
 )
 
-// rule is a law of a limiter.
 type rule = suite.Rule[Traits, *exam]
 
-// Rules are the laws of a limiter.
 func (c *contract) Rules() []rule {
 	all := slices.Concat(
 		c.requestRules(),
@@ -30,8 +28,7 @@ func (c *contract) Rules() []rule {
 		waitRules(),
 		reserveRules(),
 		cancelRules(),
-		limitRules(),
-		burstRules(),
+		changeRules(),
 		infiniteRules(),
 	)
 	for i := range all {
@@ -47,12 +44,14 @@ func (c *contract) Rules() []rule {
 	return append(all, c.keyRules()...)
 }
 
-// taken selects the runs that ask for one token at a time, where that is declared.
+// taken selects the runs in which the constructor did not refuse, unless the rule is about others, and, where that is
+// declared, that ask for one token at a time.
 func taken(sees func(*exam) bool) func(*exam) bool {
-	several := func(n, _ int) bool { return n != 1 }
-	return func(x *exam) bool {
-		return !(x.traits.OneAtATime && asks(x.Schedule, several)) && (sees == nil || sees(x))
+	if sees == nil {
+		sees = accepted
 	}
+	several := func(n, _ int) bool { return n != 1 }
+	return func(x *exam) bool { return !(x.traits.OneAtATime && asks(x.Schedule, several)) && sees(x) }
 }
 
 func core(id, text string) conformance.Rule {
@@ -63,13 +62,7 @@ func extended(id, text string) conformance.Rule {
 	return conformance.Rule{ID: id, Text: text, Level: conformance.Extended}
 }
 
-// ops are operations that a rule needs.
 func ops(all ...conformance.Op) []conformance.Op { return all }
-
-// law makes the Check of a rule that is broken if the account says so.
-func law(id string) func(*exam) *suite.Violation {
-	return func(x *exam) *suite.Violation { return x.breaks(id) }
-}
 
 // accepted selects the runs in which the constructor did not refuse.
 func accepted(x *exam) bool { return x.Refused == "" }
@@ -106,12 +99,13 @@ func givesUp(op conformance.Op) func(suite.Job) bool {
 	}
 }
 
-// hasDeadline selects the runs in which a wait has a deadline.
-func hasDeadline(j suite.Job) bool {
-	return slices.ContainsFunc(j.Schedule.Steps, func(s conformance.Step) bool {
-		return s.Op == verb.Wait && s.D != 0
-	})
+// some selects the runs with a step of a kind.
+func some(kind func(s conformance.Step) bool) func(suite.Job) bool {
+	return func(j suite.Job) bool { return slices.ContainsFunc(j.Schedule.Steps, kind) }
 }
+
+// hasDeadline selects the runs in which a wait has a deadline.
+var hasDeadline = some(func(s conformance.Step) bool { return s.Op == verb.Wait && s.D != 0 })
 
 // useRules are the laws of any use: operations return, leave nothing behind, and are safe
 // to call from many goroutines.
@@ -146,7 +140,7 @@ func (c *contract) useRules() []rule {
 // inARow is a limiter that is asked for tokens in a row.
 func (c *contract) inARow(*suite.Probe) func(st *suite.Stage) (ask func() bool, end func()) {
 	return func(st *suite.Stage) (ask func() bool, end func()) {
-		f, _, refused := c.first(st.Plain(), 10, 3)
+		f, _, refused := c.first(st.Plain(), c.candidates(10, 3))
 		if refused != "" {
 			return nil, func() {}
 		}
@@ -196,14 +190,14 @@ func (x *exam) mayPanic(d *conformance.Done) bool {
 // Which others a constructor refuses is its own affair.
 func (x *exam) usual() bool {
 	cfg := x.Schedule.Config
-	return Config{cfg.Rate, cfg.Burst} == x.first
+	return Config{cfg.Rate, cfg.Burst} == x.of.usual
 }
 
 func (x *exam) leftBehind() *suite.Violation {
 	switch {
 	case len(x.Left) > 0:
 		return x.broken(x.End, "", "%s remained: %s", timeline.Count(len(x.Left), "goroutine"), x.Left[0])
-	case x.Armed && x.stops:
+	case x.Armed && x.of.stops:
 		return x.broken(x.End, "nobody waits, and Stop has returned", "a timer is still armed")
 	}
 	return nil

@@ -25,7 +25,6 @@ func instantRules() []rule {
 			Unless:  cannotGoBack,
 			About:   func(j suite.Job) bool { return suite.GoesBack(j.Schedule) },
 			Unusual: suite.GoesBack,
-			Sees:    accepted,
 			Check:   (*exam).past,
 		},
 		{
@@ -34,7 +33,6 @@ func instantRules() []rule {
 				return suite.If(s.Time == PackageTime, "package time always starts at the same instant")
 			},
 			About: func(j suite.Job) bool { return j.Schedule.Config.Has("epoch") },
-			Sees:  accepted,
 			Again: (*exam).epoch,
 		},
 	}
@@ -46,7 +44,6 @@ var pastQuery = rule{
 	Ops: ops(verb.Tokens), Declared: []string{"BackTime"},
 	Unless: cannotGoBack,
 	About:  suite.Has(verb.Tokens),
-	Sees:   accepted,
 	Check:  (*exam).pastQuery,
 }
 
@@ -107,7 +104,7 @@ func (x *exam) past() *suite.Violation {
 		limit := big.NewRat(int64(rate.Events), int64(rate.Per))
 		limit.Mul(limit, new(big.Rat).SetInt64(int64(hi-lo)))
 		limit.Add(limit, new(big.Rat).SetInt64(int64(burst+unpaid)))
-		most := new(big.Rat).Add(limit, new(big.Rat).SetFrac(v.tolerance, v.per))
+		most := new(big.Rat).Add(limit, new(big.Rat).SetFrac(v.tolerance, v.one))
 		if new(big.Rat).SetInt64(int64(sum)).Cmp(most) > 0 {
 			f, _ := limit.Float64()
 			return x.broken(s.At,
@@ -162,8 +159,8 @@ func (x *exam) aboveLowered() *suite.Violation {
 			return nil
 		case burst > 0 && d.OK && d.N > 0:
 			sum += d.N
-			most := new(big.Int).Mul(v.events, big.NewInt(int64(newest-from)))
-			if most.Add(most, v.units(burst)).Add(most, v.tolerance).Cmp(v.units(sum)) < 0 {
+			most := new(big.Int).Mul(v.flow, big.NewInt(int64(newest-from)))
+			if most.Add(most, v.tokens(burst)).Add(most, v.tolerance).Cmp(v.tokens(sum)) < 0 {
 				return x.broken(d.At, "BackClamp is declared: the newest instant stands, and that was "+
 					timeline.Duration(from)+" when the burst was set",
 					"%d tokens were granted after a burst of %d was set", sum, burst)
@@ -237,18 +234,8 @@ func (x *exam) pastQuery() *suite.Violation {
 	return nil
 }
 
-// waiting counts the waits of a run.
-func (x *exam) waiting() (n int) {
-	for i := range x.Done {
-		if x.Done[i].Op == verb.Wait {
-			n++
-		}
-	}
-	return n
-}
-
 func (x *exam) epoch(again suite.Rerun) *suite.Violation {
-	if !x.plain() || !x.Schedule.Config.Has("epoch") || x.traits.Fair != FairFIFO && x.waiting() > 1 {
+	if !x.plain() || !x.Schedule.Config.Has("epoch") || x.traits.Fair != FairFIFO && len(numbers(&x.Trace)) > 1 {
 		return nil // of several who wait, any may be served
 	}
 	other := again(conformance.Schedule{Config: x.Schedule.Config.Without("epoch"),

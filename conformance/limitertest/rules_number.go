@@ -81,39 +81,29 @@ func (x *exam) tooMany() *suite.Violation {
 
 // changedBy looks for a decision that requests of that kind have changed. The exact bucket
 // does not count what they were given, so that a later decision shows it.
-func (x *exam) changedBy(u unusual, again suite.Rerun) *suite.Violation {
-	if !x.unusually(u) {
-		return nil
+func changedBy(u unusual) func(*exam, suite.Rerun) *suite.Violation {
+	return func(x *exam, again suite.Rerun) *suite.Violation {
+		if !x.unusually(u) {
+			return nil
+		}
+		return x.without(again, u.what, u.what, func(s step) bool {
+			return s.Op == verb.Allow && u.is(s.N, x.Schedule.Config.Burst)
+		})
 	}
-	s, bad := x.without(again, func(s step) bool {
-		return s.Op == verb.Allow && u.is(s.N, x.Schedule.Config.Burst)
-	})
-	if !bad {
-		return nil
-	}
-	return x.broken(s.At, "without "+u.what+" before it, the same limiter decides differently",
-		"%s %d at %s: %s changed the outcome", s.Op, s.N, timeline.Duration(s.At), u.what)
 }
 
 func (x *exam) denyPure(again suite.Rerun) *suite.Violation {
 	if !x.plain() || x.beyondRequests() || len(x.Schedule.Steps) > 8 || x.traits.Resolution > 0 {
 		return nil // a run at other instants within the grain may be decided otherwise
 	}
-	s, bad := x.without(again, func(s step) bool { return s.Op == verb.Allow && !s.OK && s.margin.Sign() < 0 })
-	if !bad {
-		return nil
-	}
-	return x.broken(s.At, "without the denied requests before it, the same limiter decides differently",
-		"%s %d at %s: a denied request changed the outcome", s.Op, s.N, timeline.Duration(s.At))
+	return x.without(again, "the denied requests", "a denied request",
+		func(s step) bool { return s.Op == verb.Allow && !s.OK && s.margin.Sign() < 0 })
 }
 
-// without runs the schedule again without the steps that drop selects. It returns the
-// first other step that is then decided differently, if rounding does not explain that.
-func (x *exam) without(again suite.Rerun, drop func(s step) bool) (step, bool) {
+// without runs the schedule again without the steps that drop selects, which are all of something, and looks for
+// another step that is then decided differently, if rounding does not explain that.
+func (x *exam) without(again suite.Rerun, all, one string, drop func(s step) bool) *suite.Violation {
 	v := x.view()
-	if !slices.ContainsFunc(v.steps, drop) {
-		return step{}, false
-	}
 	others := conformance.Schedule{Config: x.Schedule.Config}
 	var kept []step
 	dropped, matters := false, false
@@ -127,17 +117,18 @@ func (x *exam) without(again suite.Rerun, drop func(s step) bool) (step, bool) {
 		others.Steps = append(others.Steps, s.Step)
 	}
 	if !matters || len(v.steps) != len(x.Schedule.Steps) || x.traits.Initial != InitialFull && drop(v.steps[0]) {
-		return step{}, false // a bucket that is not full at first may begin to fill at any first request
+		return nil // a bucket that is not full at first may begin to fill at any first request
 	}
 	other := again(others)
-	for i, s := range kept {
-		if i >= len(other.Done) {
-			break
+	for i, s := range kept[:min(len(kept), len(other.Done))] {
+		if s.Op != verb.Allow || s.OK == other.Done[i].OK {
+			continue
 		}
-		if s.Op == verb.Allow && s.OK != other.Done[i].OK {
-			// where either is right, what follows may differ too
-			return s, s.margin.CmpAbs(v.tolerance) > 0 && (x.traits.Latency == 0 || v.contradicts(s))
+		if clear := s.margin.CmpAbs(v.tolerance) > 0; !clear || x.traits.Latency > 0 && !v.contradicts(s) {
+			return nil // where either is right, what follows may differ too
 		}
+		return x.broken(s.At, "without "+all+" before it, the same limiter decides differently",
+			"%s %d at %s: %s changed the outcome", s.Op, s.N, timeline.Duration(s.At), one)
 	}
-	return step{}, false
+	return nil
 }

@@ -21,7 +21,6 @@ func (c *contract) rateRules() []rule {
 				"declared, and no more."),
 			Ops: ops(verb.Allow), Declared: []string{"Initial", "ZeroRate"},
 			About: either(atFirstZero, laterZero),
-			Sees:  accepted,
 			Check: func(x *exam) *suite.Violation {
 				if v := x.breaks("RL-LIM0"); v != nil {
 					return v
@@ -29,28 +28,10 @@ func (c *contract) rateRules() []rule {
 				return x.zeroRate()
 			},
 		},
-		{
-			Rule: core("RL-TINY", "However small the rate, no more than the envelope may be granted: no "+
-				"delay overflows to 0."),
-			About: func(j suite.Job) bool {
-				return j.Schedule.Config.Rate.Extreme() && j.Schedule.Config.Rate.Interval() > time.Hour
-			},
-			Sees: accepted,
-			Check: func(x *exam) *suite.Violation {
-				return x.extremeRate(func(r Rate) bool { return r.Per > time.Duration(r.Events) })
-			},
-		},
-		{
-			Rule: core("RL-HUGE", "However large the rate, no more than the envelope may be granted: no "+
-				"interval is rounded to 0."),
-			About: func(j suite.Job) bool {
-				return j.Schedule.Config.Rate.Extreme() && j.Schedule.Config.Rate.Interval() < 2
-			},
-			Sees: accepted,
-			Check: func(x *exam) *suite.Violation {
-				return x.extremeRate(func(r Rate) bool { return r.Per < time.Duration(r.Events) })
-			},
-		},
+		extreme("RL-TINY", "However small the rate, no more than the envelope may be granted: no "+
+			"delay overflows to 0.", func(r Rate) bool { return r.Interval() > time.Hour }),
+		extreme("RL-HUGE", "However large the rate, no more than the envelope may be granted: no "+
+			"interval is rounded to 0.", func(r Rate) bool { return r.Interval() < 2 }),
 	}
 }
 
@@ -60,11 +41,7 @@ func atFirstZero(j suite.Job) bool {
 	return j.Schedule.Config.Has("rate") && j.Schedule.Config.Rate.Events == 0
 }
 
-func laterZero(j suite.Job) bool {
-	return slices.ContainsFunc(j.Schedule.Steps, func(s conformance.Step) bool {
-		return s.Op == verb.SetLimit && s.Rate.Events == 0
-	})
-}
+var laterZero = some(func(s conformance.Step) bool { return s.Op == verb.SetLimit && s.Rate.Events == 0 })
 
 // senselessBurst is the law of bursts that make no sense, such as 0.
 var senselessBurst = rule{
@@ -73,6 +50,7 @@ var senselessBurst = rule{
 		cfg := j.Schedule.Config
 		return cfg.Has("burst") && senseless(cfg.Burst) || cfg.Has("rate") && cfg.Rate.Extreme()
 	},
+	Sees: func(*exam) bool { return true }, // who refuses keeps it
 	Check: func(x *exam) *suite.Violation {
 		if v := x.senselessBurst(); v != nil {
 			return v
@@ -83,44 +61,43 @@ var senselessBurst = rule{
 
 // infiniteRules are the laws of an infinite rate.
 func infiniteRules() []rule {
-	absent := func(_ *suite.Suite, t *Traits) string { return suite.If(t.Inf == InfAbsent, "declared: InfAbsent") }
-	return []rule{
-		{
-			Rule: core("RL-INF", "At an infinite rate everything MUST be granted at once, whatever the burst."),
-			Ops:  ops(verb.Allow), Declared: []string{"Initial", "Inf"},
-			Unless: absent,
-			About:  atInfiniteRate,
-			Sees:   accepted,
-			Check:  law("RL-INF"),
-		},
-		{
-			Rule: core("RL-INFOUT", "When an infinite limit ends, the bucket MUST hold at least what it held "+
-				"before, and at most the burst; cancelling what it granted MUST NOT bring tokens."),
-			Ops: ops(verb.SetLimit), Declared: []string{"Initial", "Inf"},
-			Unless: absent,
-			About:  both(atInfiniteRate, suite.Has(verb.SetLimit)),
-			Sees:   accepted,
-			Check:  law("RL-INFOUT"),
-		},
+	all := []rule{
+		judged("RL-INF", "At an infinite rate everything MUST be granted at once, whatever the burst.", verb.Allow,
+			atInfiniteRate, "Inf"),
+		judged("RL-INFOUT", "When an infinite limit ends, the bucket MUST hold at least what it held "+
+			"before, and at most the burst; cancelling what it granted MUST NOT bring tokens.", verb.SetLimit,
+			both(atInfiniteRate, suite.Has(verb.SetLimit)), "Inf"),
 	}
+	for i := range all {
+		all[i].Unless = func(_ *suite.Suite, t *Traits) string {
+			return suite.If(t.Inf == InfAbsent, "declared: InfAbsent")
+		}
+	}
+	return all
 }
 
 // atInfiniteRate selects the runs in which the rate is infinite, at first or later.
 func atInfiniteRate(j suite.Job) bool {
-	return j.Schedule.Config.Rate == Inf ||
-		slices.ContainsFunc(j.Schedule.Steps, func(s conformance.Step) bool { return s.Rate == Inf })
+	return j.Schedule.Config.Rate == Inf || some(func(s conformance.Step) bool { return s.Rate == Inf })(j)
 }
 
-// senseless reports whether a burst is one that nobody wants.
 func senseless(burst int) bool { return burst < 1 || burst >= 1<<30 }
 
-// extremeRate judges the envelope at rates of one kind.
-func (x *exam) extremeRate(kind func(r Rate) bool) *suite.Violation {
-	rate := x.Schedule.Config.Rate
-	if !rate.Extreme() || !kind(rate) || !x.made() || x.Schedule.Config.Burst < 1 || !x.forward() {
-		return nil
+// extreme is a rule about the envelope at rates of one kind.
+func extreme(id, text string, kind func(r Rate) bool) rule {
+	return rule{
+		Rule: core(id, text),
+		About: func(j suite.Job) bool {
+			rate := j.Schedule.Config.Rate
+			return rate.Extreme() && kind(rate)
+		},
+		Check: func(x *exam) *suite.Violation {
+			if !x.made() || x.Schedule.Config.Burst < 1 || !x.forward() {
+				return nil
+			}
+			return x.envelope()
+		},
 	}
-	return x.envelope()
 }
 
 func (x *exam) zeroRate() *suite.Violation {

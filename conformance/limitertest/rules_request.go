@@ -24,31 +24,26 @@ func (c *contract) requestRules() []rule {
 			Unless: func(_ *suite.Suite, t *Traits) string {
 				return suite.If(t.Initial != InitialFull, "declared: not full at first")
 			},
-			Sees:  accepted,
 			Check: (*exam).full,
 		},
 		{
 			Rule:  core("RL-CAP", "The bucket MUST NOT hold more than the burst, after any idle time."),
 			About: suite.Has(verb.Allow, verb.Tokens),
-			Sees:  accepted,
 			Check: (*exam).cap,
 		},
 		{
 			Rule:  core("RL-ENV", "In any period of length L no more than rate*L + burst tokens may be granted."),
-			Sees:  accepted,
 			Check: (*exam).env,
 		},
 		{
 			Rule: core("RL-WORK", "A request that the bucket can pay for MUST be granted."),
 			Ops:  ops(verb.Allow), Declared: []string{"Initial"},
-			Sees:  accepted,
 			Check: (*exam).work,
 		},
 		{
 			Rule: core("RL-MODEL", "Every decision MUST be that of the exact token bucket, except within 1ns, "+
 				"or a billionth of a token, of the boundary."),
 			Ops: ops(verb.Allow), Declared: []string{"Initial"},
-			Sees:  accepted,
 			Check: (*exam).model,
 		},
 		{
@@ -57,7 +52,6 @@ func (c *contract) requestRules() []rule {
 					"number or as 0."),
 			Ops: ops(verb.Tokens), Declared: []string{"Initial"},
 			About: suite.Has(verb.Tokens),
-			Sees:  accepted,
 			Check: (*exam).tokens,
 		},
 		{
@@ -65,7 +59,6 @@ func (c *contract) requestRules() []rule {
 				"had not been made."),
 			Ops: ops(verb.Allow), Declared: []string{"Initial"},
 			About: suite.Has(verb.Allow),
-			Sees:  accepted,
 			Again: (*exam).denyPure,
 		},
 		{
@@ -73,7 +66,6 @@ func (c *contract) requestRules() []rule {
 				"fractions are not lost between requests."),
 			Ops: ops(verb.Allow), Declared: []string{"Initial"},
 			About: func(j suite.Job) bool { return len(j.Schedule.Steps) >= often },
-			Sees:  accepted,
 			Check: (*exam).fractions,
 		},
 		{
@@ -81,9 +73,8 @@ func (c *contract) requestRules() []rule {
 				"nothing is owed, unless declared to be refused."),
 			Ops: ops(opSeveral), Declared: []string{"Initial"},
 			About: asksFor(isZero),
-			Sees:  accepted,
 			Check: (*exam).zero,
-			Again: func(x *exam, again suite.Rerun) *suite.Violation { return x.changedBy(zero, again) },
+			Again: changedBy(zero),
 		},
 		{
 			Rule: core("RL-NEG", "A request for a negative number of tokens MUST NOT add tokens; it is refused "+
@@ -91,9 +82,8 @@ func (c *contract) requestRules() []rule {
 			Ops:     ops(opSeveral),
 			About:   asksFor(isNegative),
 			Unusual: func(s conformance.Schedule) bool { return asks(s, isNegative) },
-			Sees:    accepted,
 			Check:   law("RL-NEG"),
-			Again:   func(x *exam, again suite.Rerun) *suite.Violation { return x.changedBy(negative, again) },
+			Again:   changedBy(negative),
 		},
 		{
 			Rule: core("RL-NBIG", "A request for more than the burst MUST NOT be granted, however large, and MUST "+
@@ -105,9 +95,8 @@ func (c *contract) requestRules() []rule {
 			},
 			About:   either(asksFor(isTooMany), suite.Has(verb.SetBurst)),
 			Unusual: func(s conformance.Schedule) bool { return asks(s, isTooMany) },
-			Sees:    accepted,
 			Check:   (*exam).tooMany,
-			Again:   func(x *exam, again suite.Rerun) *suite.Violation { return x.changedBy(tooMany, again) },
+			Again:   changedBy(tooMany),
 		},
 	}
 }
@@ -116,31 +105,15 @@ func (c *contract) requestRules() []rule {
 const often = 10
 
 func (x *exam) env() *suite.Violation {
-	if x.beyondRequests() && x.accountable() {
-		if slices.ContainsFunc(x.Schedule.Steps, func(s conformance.Step) bool { return s.N < 0 }) {
-			return nil // RL-NEG judges what they bring
+	switch {
+	case !x.beyondRequests() || !x.accountable():
+		if !x.plain() && !x.prepaid() {
+			return nil
 		}
-		return x.envelope()
+	case asks(x.Schedule, isNegative):
+		return nil // RL-NEG judges what they bring
 	}
-	if !x.plain() && !x.prepaid() {
-		return nil
-	}
-	a, b, sum, bad := x.overdrawn()
-	if !bad {
-		return nil
-	}
-	cfg := x.Schedule.Config
-	brought := float64(cfg.Rate.Events) / float64(cfg.Rate.Per) * float64(b.at-a.at)
-	most := brought + float64(cfg.Burst)
-	paid := ""
-	if x.overdraft(b.n) {
-		most += float64(b.n)
-	}
-	if x.prepaid() {
-		paid = ", and an oversize grant is paid for before the next"
-	}
-	return x.broken(b.at, brings(b.at-a.at, cfg.Rate, number(brought), cfg.Burst)+paid,
-		"%d tokens were granted %s, want %s at the most", sum, period(a.at, b.at), number(most))
+	return x.envelope()
 }
 
 // prepaid reports whether the trace is judgeable and has nothing but requests, with some for more than the burst
@@ -149,39 +122,6 @@ func (x *exam) prepaid() bool {
 	cfg := x.Schedule.Config
 	return x.traits.Oversize == OversizePrepaid && x.judgeable() && cfg.Burst > 0 && cfg.Rate.Exact() &&
 		!x.beyondRequests() && asks(x.Schedule, isTooMany) && !asks(x.Schedule, isNegative)
-}
-
-// overdraft reports whether a request for n tokens is granted before all of them are there.
-func (x *exam) overdraft(n int) bool {
-	return x.traits.Overdraft || x.traits.Oversize == OversizePrepaid && n > x.Schedule.Config.Burst
-}
-
-// overdrawn returns the window in which more was granted than rate*L + burst, if there is
-// one.
-func (x *exam) overdrawn() (from, to grant, got int, bad bool) {
-	v := x.view()
-	burst := x.Schedule.Config.Burst
-	start := new(big.Int).Add(v.burst, v.tolerance)
-	var n, taken, limit big.Int // reused, as there are many pairs
-	for i, a := range v.grants {
-		sum := 0
-		for _, b := range v.grants[i:] {
-			sum = plus(sum, b.n)
-			paid := sum
-			if x.overdraft(b.n) {
-				paid -= b.n
-			}
-			if paid <= burst {
-				continue
-			}
-			taken.Mul(n.SetInt64(int64(paid)), v.per)
-			limit.Mul(n.SetInt64(int64(b.at-a.at)), v.events)
-			if taken.Cmp(limit.Add(&limit, start)) > 0 {
-				return a, b, sum, true
-			}
-		}
-	}
-	return grant{}, grant{}, 0, false
 }
 
 // plus adds up tokens, at most as many as an int can count.
@@ -206,7 +146,7 @@ func (x *exam) decisions(f func(s step) *suite.Violation) *suite.Violation {
 
 // level describes what the bucket held.
 func (x *exam) level(s step) string {
-	held := fmt.Sprintf("the bucket held %s at %s", timeline.Count(x.view().tokens(s.level), "token"),
+	held := fmt.Sprintf("the bucket held %s at %s", timeline.Count(tokens(s.level, x.view().one), "token"),
 		timeline.Duration(s.At))
 	if x.traits.Overdraft {
 		held += ", and Overdraft is declared"
@@ -320,7 +260,7 @@ func (x *exam) cap() *suite.Violation {
 		return nil
 	}
 	sum, at, from := 0, time.Duration(-1), time.Duration(0)
-	for _, g := range x.view().grants {
+	for _, g := range x.newGranted().grants {
 		if g.d.Op != verb.Allow || x.Schedule.Config.Rate.Interval() == 0 {
 			continue
 		}
@@ -386,15 +326,14 @@ func (x *exam) fractions() *suite.Violation {
 	lump += x.traits.meanwhile(x.Schedule.Config.Rate, 1)
 	v := x.view()
 	// An exact bucket that decides the same requests for itself, but where a nanosecond would decide.
-	nanosecond := big.NewInt(int64(x.Schedule.Config.Rate.Events))
-	level, want, got := v.units(x.traits.initial(x.Schedule.Config.Burst)), 0, 0
+	level, want, got := v.tokens(x.traits.initial(x.Schedule.Config.Burst)), 0, 0
 	at, due := x.Schedule.Steps[0].At, suite.Lane{Name: "want"}
 	differ := time.Duration(-1)
 	for _, d := range x.Done {
 		level, _ = v.refill(level, d.At-at)
 		at = d.At
-		enough := level.Cmp(v.per) >= 0 || x.traits.Overdraft && level.Sign() >= 0
-		if spare := new(big.Int).Sub(level, v.per); spare.CmpAbs(nanosecond) <= 0 {
+		enough := level.Cmp(v.one) >= 0 || x.traits.Overdraft && level.Sign() >= 0
+		if spare := new(big.Int).Sub(level, v.one); spare.CmpAbs(v.flow) <= 0 {
 			enough = d.OK
 		}
 		if d.Op == verb.Allow {
@@ -404,7 +343,7 @@ func (x *exam) fractions() *suite.Violation {
 			}
 		}
 		if d.Op == verb.Allow && enough {
-			level = new(big.Int).Sub(level, v.per)
+			level = new(big.Int).Sub(level, v.one)
 			want++
 		}
 		if d.OK {

@@ -13,65 +13,25 @@ import (
 	"github.com/escapement-go/escapement/internal/verb"
 )
 
-// waitRules are the laws of waits.
 func waitRules() []rule {
+	waits, given := suite.Has(verb.Wait), givesUp(verb.Wait)
+	wake := judged("W-WAKE", "After SetLimit, or when another waiter gives up, a wait MUST keep its "+
+		"instant or be rescheduled, as declared.", verb.Wait,
+		both(waits, either(hasDeadline, suite.Has(verb.Cancel, verb.SetLimit, verb.SetBurst))), "Fair", "OnChange")
+	wake.Unless = unfair
 	return []rule{
-		{
-			Rule: core("W-NOTEARLY", "A wait MUST NOT return before its tokens are available."),
-			Ops:  ops(verb.Wait), Declared: []string{"Initial"},
-			About: suite.Has(verb.Wait),
-			Sees:  accepted,
-			Check: law("W-NOTEARLY"),
-		},
-		{
-			Rule: core("W-EXACT", "A wait MUST return nil at the instant at which its tokens are available; "+
-				"where the order is free, any one of the waits whose tokens are available MUST."),
-			Ops: ops(verb.Wait), Declared: []string{"Initial"},
-			About: suite.Has(verb.Wait),
-			Sees:  accepted,
-			Check: law("W-EXACT"),
-		},
-		{
-			Rule: core("W-EATS", "A wait that returned nil MUST have taken its tokens, once."),
-			Ops:  ops(verb.Wait), Declared: []string{"Initial"},
-			About: suite.Has(verb.Wait),
-			Sees:  accepted,
-			Check: law("W-EATS"),
-		},
-		{
-			Rule: core("W-PRE", "A wait whose context is done before it begins MUST return an error at once "+
-				"and take nothing, even if tokens are available."),
-			Ops: ops(opContext), Declared: []string{"Initial"},
-			About: either(givesUp(verb.Wait), hasDeadline),
-			Sees:  accepted,
-			Check: law("W-PRE"),
-		},
-		{
-			Rule: core("W-DEAD",
-				"A wait whose deadline comes before its tokens MUST return an error, "+
-					"at once or at its deadline as declared, and take nothing."),
-			Ops: ops(opContext), Declared: []string{"Initial", "DeadlineCheck"},
-			About: hasDeadline,
-			Sees:  accepted,
-			Check: law("W-DEAD"),
-		},
-		{
-			Rule: core("W-DEADEQ",
-				"A wait that ends at the very instant of its tokens MUST either return nil and take them, "+
-					"or return an error and leave them."),
-			Ops: ops(opContext), Declared: []string{"Initial", "Refund"},
-			About: either(hasDeadline, givesUp(verb.Wait)),
-			Sees:  accepted,
-			Check: law("W-DEADEQ"),
-		},
-		{
-			Rule: core("W-CANCEL", "A wait whose context is cancelled MUST return an error at that instant, "+
-				"and give back its tokens, as Refund says, to the waits behind it."),
-			Ops: ops(opContext), Declared: []string{"Initial", "Refund"},
-			About: givesUp(verb.Wait),
-			Sees:  accepted,
-			Check: law("W-CANCEL"),
-		},
+		judged("W-NOTEARLY", "A wait MUST NOT return before its tokens are available.", verb.Wait, waits),
+		judged("W-EXACT", "A wait MUST return nil at the instant at which its tokens are available; "+
+			"where the order is free, any one of the waits whose tokens are available MUST.", verb.Wait, waits),
+		judged("W-EATS", "A wait that returned nil MUST have taken its tokens, once.", verb.Wait, waits),
+		judged("W-PRE", "A wait whose context is done before it begins MUST return an error at once "+
+			"and take nothing, even if tokens are available.", opContext, either(given, hasDeadline)),
+		judged("W-DEAD", "A wait whose deadline comes before its tokens MUST return an error, "+
+			"at once or at its deadline as declared, and take nothing.", opContext, hasDeadline, "DeadlineCheck"),
+		judged("W-DEADEQ", "A wait that ends at the very instant of its tokens MUST either return nil and take them, "+
+			"or return an error and leave them.", opContext, either(hasDeadline, given), "Refund"),
+		judged("W-CANCEL", "A wait whose context is cancelled MUST return an error at that instant, "+
+			"and give back its tokens, as Refund says, to the waits behind it.", opContext, given, "Refund"),
 		{
 			Rule: extended("W-ERR", "A wait that gives up MUST, as far as declared, return its context's "+
 				"error: errors.Is finds context.Canceled after a cancel, and context.DeadlineExceeded after "+
@@ -80,8 +40,7 @@ func waitRules() []rule {
 			Unless: func(_ *suite.Suite, t *Traits) string {
 				return suite.If(t.WaitErrors == WaitErrorsOwn, "declared: WaitErrorsOwn")
 			},
-			About: either(givesUp(verb.Wait), hasDeadline),
-			Sees:  accepted,
+			About: either(given, hasDeadline),
 			Check: (*exam).waitErrors,
 		},
 		{
@@ -89,8 +48,7 @@ func waitRules() []rule {
 				"keep their instants after a change or refund."),
 			Ops: ops(verb.Wait), Declared: []string{"Fair"},
 			Unless: unfair,
-			About:  suite.Has(verb.Wait),
-			Sees:   accepted,
+			About:  waits,
 			Check:  (*exam).waitsInOrder,
 		},
 		{
@@ -98,28 +56,17 @@ func waitRules() []rule {
 				"others ask."),
 			Ops: ops(verb.Wait, verb.Allow), Declared: []string{"Fair"},
 			Unless: unfair,
-			About:  both(suite.Has(verb.Wait), func(j suite.Job) bool { return starving(j.Schedule) }),
-			Sees:   accepted,
+			About:  both(waits, func(j suite.Job) bool { return starving(j.Schedule) }),
 			Check:  (*exam).waitsInTime,
 		},
 		{
 			Rule: core("W-NOLOST", "A wait that was not given up MUST return when no more requests come, "+
 				"whoever gave up before it."),
 			Ops:   ops(verb.Wait),
-			About: suite.Has(verb.Wait),
-			Sees:  accepted,
+			About: waits,
 			Check: (*exam).waitsReturn,
 		},
-		{
-			Rule: core("W-WAKE", "After SetLimit, or when another waiter gives up, a wait MUST keep its "+
-				"instant or be rescheduled, as declared."),
-			Ops: ops(verb.Wait), Declared: []string{"Initial", "Fair", "OnChange"},
-			Unless: unfair,
-			About: both(suite.Has(verb.Wait), either(hasDeadline,
-				suite.Has(verb.Cancel, verb.SetLimit, verb.SetBurst))),
-			Sees:  accepted,
-			Check: law("W-WAKE"),
-		},
+		wake,
 	}
 }
 
@@ -160,12 +107,7 @@ func (x *exam) waitErrors() *suite.Violation {
 // of those that are cancelled and have a deadline as well, and at a rate of 0, where no tokens come at all. Early
 // says that the deadline had not come.
 func expectedError(tr *conformance.Trace, i int) (want error, early bool) {
-	d, claimed := &tr.Done[i], 0
-	for k := range tr.Done[:i+1] {
-		if claims(tr.Done[k].Step) {
-			claimed++
-		}
-	}
+	d := &tr.Done[i]
 	rate, burst := tr.Schedule.Config.Rate, tr.Schedule.Config.Burst // the least while it waits
 	for _, o := range tr.Done {
 		before := o.Began.Seq < d.Began.Seq
@@ -180,9 +122,7 @@ func expectedError(tr *conformance.Trace, i int) (want error, early bool) {
 	if d.Op != verb.Wait || d.Err == nil || d.Ended.Seq == 0 || d.N < 1 || d.N > burst {
 		return nil, false
 	}
-	cancelled := slices.ContainsFunc(tr.Done, func(o conformance.Done) bool {
-		return o.Op == verb.Cancel && o.N == claimed && o.Began.Seq < d.Ended.Seq
-	})
+	cancelled := cancelledFirst(tr, d, numbers(tr)[d])
 	switch {
 	case cancelled && d.D != 0:
 		return nil, false
@@ -249,7 +189,8 @@ func (x *exam) waitsInTime() *suite.Violation {
 			waited += d.N
 		}
 	}
-	for _, d := range x.Done {
+	for i := range x.Done {
+		d := &x.Done[i]
 		others := waited - d.N // other waits may be served first
 		by := d.At + time.Duration(2*cfg.Burst+2+others)*(max(cfg.Rate.Interval(), x.traits.Resolution)+
 			late(x.Schedule, x.traits))
@@ -257,7 +198,7 @@ func (x *exam) waitsInTime() *suite.Violation {
 			full := time.Duration(cfg.Burst) * cfg.Rate.Interval()
 			return x.broken(by, fmt.Sprintf("the rate %s fills the whole bucket in %s",
 				cfg.Rate, timeline.Duration(full)),
-				"%s had not returned by %s, overtaken by requests that came later", x.named(&d), timeline.Duration(by))
+				"%s had not returned by %s, overtaken by requests that came later", x.named(d), timeline.Duration(by))
 		}
 	}
 	return nil
@@ -291,33 +232,23 @@ func (x *exam) waitsReturn() *suite.Violation {
 			most = min(most, burst, s.N)
 		}
 	}
-	claimed := 0
 	for i := range x.Done {
-		d := &x.Done[i]
-		if !claims(d.Step) {
-			continue
-		}
-		claimed++
-		if d.Op == verb.Wait && d.N <= most && x.lost(d, claimed) {
+		if d := &x.Done[i]; d.Op == verb.Wait && d.N <= most && x.lost(d) {
 			return x.broken(x.End,
 				"the last request came at "+timeline.Duration(x.Schedule.Steps[len(x.Schedule.Steps)-1].At),
-				"%s had not returned by %s", named(d.Step, claimed), timeline.Duration(x.End))
+				"%s had not returned by %s", x.named(d), timeline.Duration(x.End))
 		}
 	}
 	return nil
 }
 
 // lost reports whether a wait that nobody gave up did not return.
-func (x *exam) lost(d *conformance.Done, claim int) bool {
-	if d.D != 0 || d.N <= 0 {
+func (x *exam) lost(d *conformance.Done) bool {
+	if d.D != 0 || d.N <= 0 || d.Ended.Seq != 0 && (d.Err == nil || d.Ended.At < x.End) {
 		return false
 	}
-	for _, o := range x.Done {
-		if o.Op == verb.Cancel && o.N == claim {
-			return false
-		}
-	}
-	return d.Ended.Seq == 0 || d.Err != nil && d.Ended.At >= x.End
+	number := numbers(&x.Trace)[d]
+	return !slices.ContainsFunc(x.Done, func(o conformance.Done) bool { return o.Op == verb.Cancel && o.N == number })
 }
 
 // named names a step that can be given up by its number, as in cancel N.
@@ -329,11 +260,4 @@ func named(s conformance.Step, number int) string {
 	return fmt.Sprintf("%s number %d (%s at %s)", what, number, timeline.Count(s.N, "token"), timeline.Duration(s.At))
 }
 
-// named names such a step of a run.
-func (x *exam) named(d *conformance.Done) string {
-	number := 0
-	for _, o := range x.Done {
-		number += suite.Number(claims(o.Step) && o.Began.Seq <= d.Began.Seq)
-	}
-	return named(d.Step, number)
-}
+func (x *exam) named(d *conformance.Done) string { return named(d.Step, numbers(&x.Trace)[d]) }

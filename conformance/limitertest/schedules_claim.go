@@ -34,7 +34,7 @@ var (
 // first.
 func (e *explorer) add(name string, schedules ...conformance.Schedule) {
 	schedules = slices.DeleteFunc(schedules, func(s conformance.Schedule) bool {
-		return !supports(e.Suite, s) || e.c.trip > 0 && races(s)
+		return !supports(e.Suite, s) || e.c.trip > 0 && races(suite.Job{Schedule: s})
 	})
 	schedules = e.c.allFitted(schedules)
 	slices.SortStableFunc(schedules, func(a, b conformance.Schedule) int { return len(a.Steps) - len(b.Steps) })

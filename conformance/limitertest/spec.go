@@ -203,42 +203,26 @@ func (spec Spec) about() suite.About {
 // Rules are the laws, in the order of their subtests.
 func Rules() []conformance.Rule { return suite.Laws(newContract(Spec{})) }
 
-// contract is the spec in the terms of the suite.
+// contract is the spec in the terms of the suite, and what was seen of the implementation. What may be looked at later
+// is nil until then.
 type contract struct {
-	spec Spec
-	// waits says that the implementation has a wait, even if it cannot be driven here.
-	waits bool
-	// stops says that there is a Stop.
-	stops bool
-	// single says that a request for two tokens panicked, and OneAtATime is not declared.
-	single bool
-	// tries says that there is no request, and that a wait which is given up at once is as good as one.
-	tries bool
-	// alone says that a wait for several was seen to take one.
-	alone bool
-	// trip is how long a request takes, as far as that can be seen, or as it is declared.
-	trip time.Duration
-	// usual is what the instance was made with that was looked at first.
-	usual Config
-	// locked says that who waits was seen to hold a lock while it sleeps, nil before anybody
-	// looked.
-	locked *bool
-	// changeable says that its limit or burst can be changed.
-	changeable bool
-	// naps says that a wait was seen to sleep a little longer than its tokens took.
-	naps bool
-	// overdraft says that the next request was seen to pay, nil before anybody looked.
-	overdraft *bool
-	// units are what was seen of what the limiter counts in, nil before anybody looked.
-	units *units
-	// finite says that the constructor refuses an infinite rate.
-	finite bool
-	// tied says that a burst above 1 is accepted only if it is the Events of the rate.
-	tied bool
-	// greedy says that the constructor was seen to take room or time for each token of the burst.
-	greedy bool
-	// learnt is what the runs so far have shown.
-	learnt memory
+	spec       Spec
+	usual      Config        // what the instance was made with that was looked at first
+	waits      bool          // it has a wait, even if it cannot be driven here
+	stops      bool          // there is a Stop
+	changeable bool          // its limit or burst can be changed
+	single     bool          // a request for two tokens panicked, and OneAtATime is not declared
+	tries      bool          // there is no request, and a wait which is given up at once is as good as one
+	alone      bool          // a wait for several was seen to take one
+	trip       time.Duration // how long a request takes, as far as that can be seen, or as it is declared
+	locked     *bool         // who waits was seen to hold a lock while it sleeps
+	naps       bool          // a wait was seen to sleep a little longer than its tokens took
+	overdraft  *bool         // the next request was seen to pay
+	units      *units        // what it counts in
+	finite     bool          // the constructor refuses an infinite rate
+	tied       bool          // a burst above 1 is accepted only if it is the Events of the rate
+	greedy     bool          // the constructor was seen to take room or time for each token of the burst
+	learnt     memory        // what the runs so far have shown
 }
 
 func newContract(spec Spec) *contract {
@@ -247,7 +231,6 @@ func newContract(spec Spec) *contract {
 	return c
 }
 
-// Profile names the contract.
 func (c *contract) Profile() suite.Profile {
 	return suite.Profile{Kind: "limiter", Package: "limitertest", Page: page, Answers: verb.Allow,
 		Unsettled: true, Waiting: true, Refusals: true,
@@ -255,7 +238,6 @@ func (c *contract) Profile() suite.Profile {
 			"limitertest.Traits{HoldsLockWhileWaiting: true}: then single calls are judged."}
 }
 
-// Unfit refuses specs that cannot be run.
 func (c *contract) Unfit(s *suite.Suite) (skip, misuse string) {
 	switch spec := c.spec; {
 	case spec.New == nil:
@@ -285,8 +267,7 @@ const unsettledWait = "a wait can only be driven exactly in a bubble"
 // Learn looks at an instance that is thrown away.
 func (c *contract) Learn(s *suite.Suite) map[conformance.Op]bool {
 	s.T.Helper()
-	start := conformance.Config{}.Start()
-	f, cfg, refused := c.first(Env{Clock: suite.NewFakeTime(start, false).Clock(), Start: start}, 10, 3)
+	f, cfg, refused := c.first(aside(), c.candidates(10, 3))
 	if refused != "" {
 		s.T.Fatalf("conformance: limitertest.Run: %s; New must accept this, or a burst of 1, or a rate per "+
 			"second equal to the burst", refused)
@@ -294,17 +275,17 @@ func (c *contract) Learn(s *suite.Suite) map[conformance.Op]bool {
 	c.waits, c.stops = f.Wait != nil || f.WaitN != nil, f.Stop != nil
 	c.tied = len(c.spec.Only) == 0 && cfg.Burst > 1 && cfg.Burst == cfg.Rate.Events
 	c.usual, c.single, c.trip = cfg, false, 0
-	c.finite = c.refuses(Config{Inf, cfg.Burst})
+	c.finite = !(observer{s, c}).accepts(Config{Inf, cfg.Burst})
 	c.greedy = s.TakesEach(c.full)
 	asks, several := f.Allow != nil || f.several(), f.several()
 	if s.Bubble && s.Time != Explicit {
 		if asks {
-			c.trip = c.measured(s)
+			c.trip = c.tried(s, true, func(f *Funcs) { f.allows(conformance.Config{}.Start(), 0) })
 		}
 		c.trip = cmp.Or(c.trip, c.spec.Traits.Latency) // the first request may be one that asks nobody
 	}
 	if several && !c.spec.Traits.OneAtATime && cfg.Burst > 1 && (s.Bubble || f.Take == nil) {
-		c.single = c.refusesSeveral(s, &f, start)
+		c.single = c.refusesSeveral(s)
 	}
 	ops := f.operations()
 	triesSeveral := c.triesAreRequests(s, &f)
@@ -312,11 +293,9 @@ func (c *contract) Learn(s *suite.Suite) map[conformance.Op]bool {
 	ops[opSeveral] = !c.spec.Traits.OneAtATime && !c.single && several || triesSeveral
 	ops[verb.Wait] = c.waits && (s.Bubble || s.Time != Injected)
 	if ops[verb.Reserve] {
-		c.tried(s, &f, func(f *Funcs) {
-			_ = suite.Catch(func() {
-				r := f.reserve(start, 1)
-				ops[opGiveUp] = r.Cancel != nil || r.CancelAt != nil
-			})
+		c.tried(s, c.trip > 0, func(f *Funcs) {
+			r := f.reserve(conformance.Config{}.Start(), 1)
+			ops[opGiveUp] = r.Cancel != nil || r.CancelAt != nil
 		})
 	}
 	ops[verb.Cancel] = ops[opContext] || ops[opGiveUp]
@@ -341,16 +320,6 @@ func (f *Funcs) operations() map[conformance.Op]bool {
 	}
 }
 
-// refuses reports whether the constructor refuses a configuration.
-func (c *contract) refuses(cfg Config) bool {
-	start := conformance.Config{}.Start()
-	f, refused := c.make(Env{Clock: suite.NewFakeTime(start, false).Clock(), Start: start}, cfg)
-	if refused == "" {
-		_ = suite.Catch(f.end)
-	}
-	return refused != ""
-}
-
 // full makes a limiter with a burst, and returns what releases it.
 func (c *contract) full(st *suite.Stage, burst int) func() {
 	f, refused := c.make(st.Plain(), Config{perSecond(10), burst})
@@ -361,11 +330,11 @@ func (c *contract) full(st *suite.Stage, burst int) func() {
 }
 
 // refusesSeveral reports whether a request panics that is for more than one token.
-func (c *contract) refusesSeveral(s *suite.Suite, f *Funcs, start time.Time) bool {
+func (c *contract) refusesSeveral(s *suite.Suite) bool {
 	panics := func(n int) (yes bool) {
 		ask := conformance.Step{Op: verb.Allow, N: n}
-		c.tried(s, f, func(f *Funcs) {
-			yes = suite.Catch(func() { f.do(ask, start, 1, &conformance.Done{}) }) != ""
+		c.tried(s, c.trip > 0, func(f *Funcs) {
+			yes = suite.Catch(func() { f.do(ask, conformance.Config{}.Start(), 1, &conformance.Done{}) }) != ""
 		})
 		return yes
 	}
@@ -392,7 +361,7 @@ func (c *contract) Canary(s *suite.Suite) string {
 	}
 	var impl Funcs
 	pulse := s.Sees(suite.Life{
-		Make: func(env Env, _ func()) { impl, _, _ = c.first(env, 10, 3) },
+		Make: func(env Env, _ func()) { impl, _, _ = c.first(env, c.candidates(10, 3)) },
 		Use: func() (granted int) {
 			for granted < 10 && impl.allows(conformance.Config{}.Start(), 0) {
 				granted++
@@ -414,15 +383,10 @@ func (c *contract) Canary(s *suite.Suite) string {
 // another mistake, and so has one that grants as many where the rate brings none in any test's time:
 // that is said, and the rules judge it.
 func (c *contract) runsOn(s *suite.Suite) string {
-	many := c.grantsAtRest(s, func(env Env) (Funcs, string) {
-		f, _, refused := c.first(env, 100_000, 3)
-		return f, refused
-	})
-	if !many {
+	if !c.grantsAtRest(s, c.candidates(100_000, 3)) {
 		return ""
 	}
-	slow := Config{Rate: Rate{Events: 1, Per: time.Hour}, Burst: 3}
-	if c.grantsAtRest(s, func(env Env) (Funcs, string) { return c.make(env, slow) }) {
+	if c.grantsAtRest(s, []Config{{Rate{Events: 1, Per: time.Hour}, 3}}) {
 		s.Odd("denied requests bring tokens: while no time passed, an empty limiter of 1 token an hour granted more")
 		return ""
 	}
@@ -435,33 +399,26 @@ func (c *contract) runsOn(s *suite.Suite) string {
 		from[s.Time]
 }
 
-// grantsAtRest reports whether a limiter that was empty grants at times where no time passes.
-func (c *contract) grantsAtRest(s *suite.Suite, made func(env Env) (f Funcs, refused string)) bool {
+// grantsAtRest reports whether a limiter that was empty grants at times where no time passes. What hangs here hangs in
+// the schedules too.
+func (c *contract) grantsAtRest(s *suite.Suite, of []Config) bool {
 	const asked = 20_000
 	granted, denied := 0, 0
-	_ = s.Play(func(st *suite.Stage) { // what hangs here hangs in the schedules too
+	observer{s, c}.trial(of, func(st *suite.Stage, f *Funcs, _ Config) {
 		start := st.Config().Start()
-		impl, refused := made(st.Plain())
-		if refused != "" {
-			return
+		for i := 0; i < 10 && denied == 0; i++ {
+			if !f.allows(start, i) {
+				denied++
+			}
+			st.Settle() // a goroutine that hands tokens out comes back
 		}
-		_ = suite.Catch(func() { // X-CALLS judges panics
-			for i := 0; i < 10 && denied == 0; i++ {
-				if !impl.allows(start, i) {
-					denied++
-				}
-				st.Settle() // a goroutine that hands tokens out comes back
+		for i := 0; i < asked && granted < 10 && denied > 0; i++ {
+			if f.allows(start, i) {
+				granted++
+			} else {
+				denied++
 			}
-			for i := 0; i < asked && granted < 10 && denied > 0; i++ {
-				if impl.allows(start, i) {
-					granted++
-				} else {
-					denied++
-				}
-			}
-		})
-		_ = suite.Catch(impl.end)
-		st.Settle()
+		}
 	})
 	return granted > 0 && denied >= 2*granted
 }

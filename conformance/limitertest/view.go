@@ -17,11 +17,9 @@ import (
 // exam is one run under judgement.
 type exam struct {
 	*suite.Recording
-	traits     *Traits
-	stops      bool   // the limiter has Stop
-	changeable bool   // its limit or burst can be changed
-	first      Config // what the first instance was made with
-	seen       *view
+	traits *Traits
+	of     *contract
+	seen   *view
 	// unexplained is the first difference from the account, with the law that it breaks;
 	// nil if there is none.
 	unexplained *difference
@@ -37,7 +35,7 @@ func (c *contract) Exam(t *Traits, rec *suite.Recording, job suite.Job) *exam {
 		napping := *t
 		napping.naps, t = true, &napping
 	}
-	x := &exam{Recording: rec, traits: t, stops: c.stops, first: c.usual, changeable: c.changeable}
+	x := &exam{Recording: rec, traits: t, of: c}
 	if x.accountable() && x.beyondRequests() && !edge.ForKeys(rec.Schedule) {
 		x.unexplained = c.learnt.trace(x, job)
 	}
@@ -56,7 +54,6 @@ func (x *exam) view() *view {
 // to an end.
 func (x *exam) made() bool { return x.Refused == "" && !x.Stuck }
 
-// forward reports whether time never goes back.
 func (x *exam) forward() bool { return !suite.GoesBack(x.Schedule) }
 
 // judgeable reports whether the trace is one that the bucket can judge: made, with time
@@ -178,21 +175,18 @@ func (x *exam) decided() []suite.Lane {
 // back.
 func (x *exam) answers() []suite.Lane {
 	got := suite.Lane{Name: "got"}
-	mark := func(at time.Duration, text string) { got.Marks = append(got.Marks, suite.Mark{At: at, Text: text}) }
 	for _, d := range x.Done {
+		mark := suite.Mark{At: d.At, Text: suite.Granted[d.OK]}
 		switch {
-		case d.Op == verb.Allow && d.OK:
-			mark(d.At, "y")
-		case d.Op == verb.Allow:
-			mark(d.At, "n")
-		case d.Op == verb.Reserve && !d.OK:
-			mark(d.At, "n")
-		case d.Op == verb.Reserve:
-			mark(d.At, "+"+timeline.Duration(d.Delay))
-		case d.Op == verb.Wait && d.Ended.Seq != 0 && d.Err == nil:
-			mark(d.Ended.At, "y")
-		case d.Op == verb.Wait && d.Ended.Seq != 0:
-			mark(d.Ended.At, "err")
+		case d.Op == verb.Reserve && d.OK:
+			mark.Text = "+" + timeline.Duration(d.Delay)
+		case d.Op == verb.Wait && d.Err != nil:
+			mark.At, mark.Text = d.Ended.At, "err"
+		case d.Op == verb.Wait:
+			mark = suite.Mark{At: d.Ended.At, Text: "y"}
+		}
+		if d.Op == verb.Allow || d.Op == verb.Reserve || d.Op == verb.Wait && d.Ended.Seq != 0 {
+			got.Marks = append(got.Marks, mark)
 		}
 	}
 	return []suite.Lane{got}
@@ -213,5 +207,70 @@ func tokens(units, per *big.Int) string {
 	return "just over " + text
 }
 
-// number writes a number of tokens.
 func number(f float64) string { return strconv.FormatFloat(f, 'g', 10, 64) }
+
+// view is a trace and, for each of its steps, the level of an exact token bucket, which counts
+// as the account does. It takes what the limiter granted, so that each decision is judged by
+// what had really been granted before.
+type view struct {
+	*account
+	full  *big.Int // the burst, in units
+	steps []step
+}
+
+// step is a step and what the exact bucket says of it.
+type step struct {
+	*conformance.Done
+	// level is what the bucket held when the step came, in units; negative while it
+	// owes tokens to those who wait.
+	level *big.Int
+	// margin is how much more than N tokens the level was, or than none where the next request
+	// pays; negative if it was less.
+	margin *big.Int
+	// due is when a wait is due.
+	due time.Duration
+	// brimful says that, however a limiter rounds, the bucket was full at this instant.
+	brimful bool
+}
+
+func newView(tr *conformance.Trace, traits *Traits) *view {
+	v := &view{account: newAccount(tr, traits)}
+	v.full, v.steps = v.tokens(v.burst), make([]step, 0, len(tr.Done))
+	level, brimful := v.lo, false
+	for i := range tr.Done {
+		d := &tr.Done[i]
+		if d.At > v.at {
+			level, brimful = v.refill(level, d.At-v.at)
+			v.at = d.At
+		}
+		s := step{Done: d, level: level, margin: new(big.Int).Sub(level, v.need(d.N)), due: d.At, brimful: brimful}
+		if d.Op == verb.Wait && v.flow.Sign() > 0 {
+			s.due = v.due(s.margin)
+		}
+		if d.Op == verb.Wait || d.Op == verb.Allow && d.OK && d.N > 0 {
+			level = new(big.Int).Sub(level, v.tokens(d.N))
+		}
+		v.steps = append(v.steps, s)
+	}
+	return v
+}
+
+// pays reports whether the bucket held what a request asks for, however a limiter rounds.
+func (v *view) pays(s step) bool {
+	return s.margin.Cmp(v.tolerance) >= 0 || s.brimful && s.margin.Sign() >= 0
+}
+
+// contradicts reports whether the exact bucket decides a request otherwise.
+func (v *view) contradicts(s step) bool {
+	return s.Op == verb.Allow && s.margin.CmpAbs(v.tolerance) > 0 && s.OK != (s.margin.Sign() > 0)
+}
+
+// refill returns the level d nanoseconds later, and whether clearly more came in them than
+// fits.
+func (v *view) refill(level *big.Int, d time.Duration) (after *big.Int, spills bool) {
+	more := new(big.Int).Mul(v.flow, big.NewInt(int64(d)))
+	if more.Add(more, level).Cmp(v.full) <= 0 {
+		return more, false
+	}
+	return v.full, more.Sub(more, v.full).Cmp(v.tolerance) > 0
+}
