@@ -65,9 +65,6 @@ func (x *exam) past() *suite.Violation {
 	if v := x.deniedEarlier(); v != nil {
 		return v
 	}
-	if v := x.aboveLowered(); v != nil {
-		return v
-	}
 	if v := x.unlikeNewest(); v != nil {
 		return v
 	}
@@ -139,32 +136,6 @@ func (x *exam) deniedEarlier() *suite.Violation {
 				"first %d tokens only %d were granted before", first, sum),
 				"allow %d at %s, after %s, was denied, want granted", d.N, timeline.Duration(d.At),
 				timeline.Duration(newest))
-		}
-	}
-	return nil
-}
-
-// aboveLowered looks for more tokens than a burst that was set, and the time since, can bring.
-func (x *exam) aboveLowered() *suite.Violation {
-	v := x.view()
-	burst, sum, newest, from := -1, 0, time.Duration(math.MinInt64), time.Duration(0)
-	if x.traits.BackTime != BackClamp || x.traits.Overdraft || x.traits.Oversize == OversizePrepaid {
-		return nil
-	}
-	for _, d := range x.Done {
-		switch newest = max(newest, d.At); {
-		case d.Op == verb.SetBurst && d.N > 0:
-			burst, sum, from = d.N, 0, newest
-		case d.Op != verb.Allow:
-			return nil
-		case burst > 0 && d.OK && d.N > 0:
-			sum += d.N
-			most := new(big.Int).Mul(v.flow, big.NewInt(int64(newest-from)))
-			if most.Add(most, v.tokens(burst)).Add(most, v.tolerance).Cmp(v.tokens(sum)) < 0 {
-				return x.broken(d.At, "BackClamp is declared: the newest instant stands, and that was "+
-					timeline.Duration(from)+" when the burst was set",
-					"%d tokens were granted after a burst of %d was set", sum, burst)
-			}
 		}
 	}
 	return nil
