@@ -150,7 +150,7 @@ func (c *contract) requestFamilies(s *suite.Suite) []suite.Family {
 		two, gaps := limited("1/1s", 2), []time.Duration{0, time.Second, -time.Second}
 		out = append(out, suite.Family{Name: "back in time", Schedules: c.allFitted(slices.Concat(
 			suite.Sequences(two, supported(s, steps("allow 1", "allow 2", "allow 0")), gaps, 4),
-			suite.Sequences(two, supported(s, steps("allow 1", "allow 2")), gaps, 5),
+			suite.EveryThird(two, supported(s, steps("allow 1", "allow 2")), gaps, 5),
 			toAndFro(limited("1/1s", 5)), toAndFro(limited("1000000000/1s", 5))))})
 	}
 	if s.Time != PackageTime {
@@ -246,18 +246,19 @@ func (c *contract) allFitted(all []conformance.Schedule) []conformance.Schedule 
 }
 
 // sequences lists every schedule of up to depth of the steps, with gaps at which a token is just there, and those far
-// from it. Of several steps the longest are without the gaps that fill the bucket, after which all is as at first.
+// from it. Of the longest it has a third, and of several steps without the gaps that fill the bucket, after which all is
+// as at first.
 func (c *contract) sequences(cfg conformance.Config, all []conformance.Step, depth int) []conformance.Schedule {
 	t := cfg.Rate.Interval()
 	gaps := []time.Duration{0, t / 2, max(0, t-2), t, t + 2}
 	filling := append(slices.Clone(gaps), t*time.Duration(cfg.Burst), c.far(cfg))
-	if len(all) == 1 || depth < 4 {
+	if depth < 4 {
 		return suite.Sequences(cfg, all, filling, depth)
 	}
-	longest := slices.DeleteFunc(suite.Sequences(cfg, all, gaps, depth), func(s conformance.Schedule) bool {
-		return len(s.Steps) < depth
-	})
-	return append(suite.Sequences(cfg, all, filling, depth-1), longest...)
+	if len(all) == 1 {
+		gaps = filling
+	}
+	return append(suite.Sequences(cfg, all, filling, depth-1), suite.EveryThird(cfg, all, gaps, depth)...)
 }
 
 // toAndFro asks now and an interval earlier in turn.

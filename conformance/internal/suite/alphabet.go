@@ -1,6 +1,7 @@
 package suite
 
 import (
+	"math"
 	"slices"
 	"time"
 
@@ -52,16 +53,27 @@ func Configured(keys ...string) conformance.Config {
 // Around are the gaps around a deadline.
 func Around(w time.Duration) []time.Duration { return []time.Duration{0, 1, w - 1, w, w + 1} }
 
-// Enumerate lists every schedule of up to depth steps over the operations and gaps. The
-// first step comes at 0; in schedules of three steps and more it is the first operation:
+// Of the longest schedules of some enumerations, if they have more than three steps and are many, every third is tried:
+// those of which the numbers of what is chosen at each place add up to a multiple of thin. Whatever is chosen at all
+// places but the last, there are some that begin like this.
+const (
+	many = 500
+	thin = 3
+)
+
+// Enumerate lists every schedule of up to depth steps over the operations and gaps, and of many of depth every third.
+// The first step comes at 0; in schedules of three steps and more it is the first operation:
 // the shorter ones show what may come before the first event. After an operation that ends
 // the instance only that operation and the first one follow. Payloads count from 1.
 func Enumerate(cfg conformance.Config, ops []conformance.Op, gaps []time.Duration, depth int) []conformance.Schedule {
 	var out []conformance.Schedule
-	var grow func(steps []conformance.Step, calls int, left int)
-	grow = func(steps []conformance.Step, calls, left int) {
+	thins := depth > 3 && math.Pow(float64(len(ops)*len(gaps)), float64(depth-1)) > many
+	var grow func(steps []conformance.Step, calls, left, sum int)
+	grow = func(steps []conformance.Step, calls, left, sum int) {
 		if left == 0 {
-			out = append(out, conformance.Schedule{Config: cfg, Steps: slices.Clone(steps)})
+			if !thins || len(steps) < depth || sum%thin == 0 {
+				out = append(out, conformance.Schedule{Config: cfg, Steps: slices.Clone(steps)})
+			}
 			return
 		}
 		stopped := slices.ContainsFunc(steps, func(s conformance.Step) bool { return s.Op.Ends() })
@@ -69,11 +81,11 @@ func Enumerate(cfg conformance.Config, ops []conformance.Op, gaps []time.Duratio
 		if len(steps) == 0 {
 			choices = []time.Duration{0}
 		}
-		for _, op := range ops {
+		for o, op := range ops {
 			if len(steps) == 0 && depth > 2 && left > 2 && op != ops[0] || stopped && op != ops[0] && !op.Ends() {
 				continue
 			}
-			for _, gap := range choices {
+			for g, gap := range choices {
 				s := conformance.Step{Op: op, At: gap}
 				if len(steps) > 0 {
 					s.At += steps[len(steps)-1].At
@@ -83,12 +95,12 @@ func Enumerate(cfg conformance.Config, ops []conformance.Op, gaps []time.Duratio
 					n++
 					s.N = n
 				}
-				grow(append(steps, s), n, left-1)
+				grow(append(steps, s), n, left-1, sum+o*len(choices)+g)
 			}
 		}
 	}
 	for n := 1; n <= depth; n++ {
-		grow(nil, 0, n)
+		grow(nil, 0, n, 0)
 	}
 	return out
 }
@@ -97,36 +109,48 @@ func Enumerate(cfg conformance.Config, ops []conformance.Op, gaps []time.Duratio
 // between them.
 func Sequences(
 	cfg conformance.Config, steps []conformance.Step, gaps []time.Duration, depth int,
+) (out []conformance.Schedule) {
+	for n := 1; n <= depth; n++ {
+		out = sequences(out, cfg, steps, gaps, n, 1)
+	}
+	return out
+}
+
+// EveryThird lists schedules of n of the given steps with the given gaps between them: of many every third.
+func EveryThird(cfg conformance.Config, steps []conformance.Step, gaps []time.Duration, n int) []conformance.Schedule {
+	return sequences(nil, cfg, steps, gaps, n, thin)
+}
+
+// sequences adds schedules of n steps to out, of those with every such sum.
+func sequences(
+	out []conformance.Schedule, cfg conformance.Config, steps []conformance.Step, gaps []time.Duration, n, every int,
 ) []conformance.Schedule {
 	gaps = slices.Clone(gaps)
 	slices.Sort(gaps)
 	gaps = slices.Compact(gaps)
-	number, longest := 0, len(steps)
-	for range depth {
-		number += longest
-		longest *= len(gaps) * len(steps)
+	if len(steps)*int(math.Pow(float64(len(steps)*len(gaps)), float64(n-1))) <= many {
+		every = 1
 	}
-	out := make([]conformance.Schedule, 0, number)
-	var grow func(done []conformance.Step, left int)
-	grow = func(done []conformance.Step, left int) {
-		if left == 0 {
-			out = append(out, conformance.Schedule{Config: cfg, Steps: slices.Clone(done)})
+	var grow func(done []conformance.Step, sum int)
+	grow = func(done []conformance.Step, sum int) {
+		if len(done) == n {
+			if sum%every == 0 {
+				out = append(out, conformance.Schedule{Config: cfg, Steps: slices.Clone(done)})
+			}
 			return
 		}
-		for _, s := range steps {
+		for i, s := range steps {
 			if len(done) == 0 {
-				grow(append(done, s), left-1)
+				grow(append(done, s), i)
 				continue
 			}
-			for _, gap := range gaps {
+			for g, gap := range gaps {
 				s.At = done[len(done)-1].At + gap
-				grow(append(done, s), left-1)
+				grow(append(done, s), sum+i*len(gaps)+g)
 			}
 		}
 	}
-	for n := 1; n <= depth; n++ {
-		grow(nil, n)
-	}
+	grow(nil, 0)
 	return out
 }
 
