@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/escapement-go/escapement/conformance/internal/suite"
+	"github.com/escapement-go/escapement/internal/verb"
 	"github.com/escapement-go/escapement/synctestcompat"
 	"github.com/jonboulle/clockwork"
 )
@@ -38,27 +39,37 @@ func (c *contract) Canary(s *suite.Suite) (why string) {
 	return why
 }
 
-// woken is what a timer of a clock wakes or runs.
-type woken int
-
-const (
-	function woken = iota
-	sleeper        // a goroutine that sleeps
-	receiver       // one that receives from a channel
-)
-
-var wokens = []string{"function that it started", "sleeper that it woke", "receiver that it woke"}
-
-// goroutine is what a timer of the clock wakes, if it can wake any.
-func (f *Funcs) goroutine() (what woken, ok bool) {
-	switch {
-	case f.Sleep != nil:
-		return sleeper, true
-	case f.After != nil || f.NewTimer != nil || f.NewTicker != nil:
-		return receiver, true
-	}
-	return 0, false
+// waker arms something of a clock for a second, which calls ran when it is woken.
+type waker struct {
+	name string
+	arm  func(f Funcs, ran func())
 }
+
+var functionWaker = waker{"function that it started", func(f Funcs, ran func()) {
+	f.AfterFunc(time.Second, func() {
+		var wg sync.WaitGroup // for a function that takes time
+		wg.Add(1)
+		go func() { runtime.Gosched(); wg.Done() }()
+		wg.Wait()
+		ran()
+	})
+}}
+
+var sleeperWaker = waker{"sleeper that it woke", func(f Funcs, ran func()) {
+	suite.Start(func() {
+		f.Sleep(time.Second)
+		ran()
+	})
+}}
+
+var receiverWaker = waker{"receiver that it woke", func(f Funcs, ran func()) {
+	c, end := f.sends(time.Second)
+	suite.Start(func() {
+		<-c
+		ran()
+		end()
+	})
+}}
 
 // sends returns a channel on which the clock sends after d, and what is to be done then.
 func (f *Funcs) sends(d time.Duration) (c <-chan time.Time, end func()) {
@@ -73,40 +84,17 @@ func (f *Funcs) sends(d time.Duration) (c <-chan time.Time, end func()) {
 }
 
 // returnsEarly says how Advance returned before what it woke had run, "" if it did not.
-func (c *contract) returnsEarly(s *suite.Suite, what woken) (how string) {
+func (c *contract) returnsEarly(s *suite.Suite, w waker) (how string) {
 	s.InBubble(func() {
 		f := c.spec.New(Env{Settle: synctestcompat.Wait})
 		const rounds = 20
 		for i := range rounds {
 			var ran atomic.Bool
-			end := func() {}
-			switch what {
-			case sleeper:
-				suite.Start(func() {
-					f.Sleep(time.Second)
-					ran.Store(true)
-				})
-			case receiver:
-				var c <-chan time.Time
-				c, end = f.sends(time.Second)
-				suite.Start(func() {
-					<-c
-					ran.Store(true)
-				})
-			default:
-				f.AfterFunc(time.Second, func() {
-					var wg sync.WaitGroup // for a function that takes time
-					wg.Add(1)
-					go func() { runtime.Gosched(); wg.Done() }()
-					wg.Wait()
-					ran.Store(true)
-				})
-			}
+			w.arm(f, func() { ran.Store(true) })
 			synctestcompat.Wait()
 			f.Advance(time.Second)
 			returned := ran.Load()
 			synctestcompat.Wait()
-			end()
 			if !returned && ran.Load() {
 				how = fmt.Sprintf("in round %d of %d", i+1, rounds)
 				return
@@ -116,25 +104,29 @@ func (c *contract) returnsEarly(s *suite.Suite, what woken) (how string) {
 	return how
 }
 
+// wakesEarly names goroutines that a timer of the clock wakes, if it can wake any, and says how Advance returned before
+// they had run, "" if it did not.
+func (c *contract) wakesEarly(s *suite.Suite) (name, how string) {
+	switch {
+	case s.Accepts(verb.Sleep):
+		return sleeperWaker.name, c.returnsEarly(s, sleeperWaker)
+	case s.Accepts(verb.Read): // from what has a channel
+		return receiverWaker.name, c.returnsEarly(s, receiverWaker)
+	}
+	return "", ""
+}
+
 // awaits checks that Advance waits for what it is declared to wait for.
 func (c *contract) awaits(p *suite.Probe) (*suite.Violation, string) {
-	declared := c.traits.Waits
-	if how := c.returnsEarly(p.Suite, function); how != "" {
-		return &suite.Violation{
-			Headline: "Advance returned while the function that it started still ran (" + how + ")",
-			Because:  "the clock declares " + declared.String(),
-		}, ""
+	because := "the clock declares " + c.traits.Waits.String()
+	if how := c.returnsEarly(p.Suite, functionWaker); how != "" {
+		return suite.Broken(0, because, "Advance returned while the %s still ran (%s)", functionWaker.name, how), ""
 	}
-	f := c.spec.New(Env{Settle: func() {}})
-	wakes, ok := f.goroutine()
-	if declared != WaitsForAll || !ok {
+	if c.traits.Waits != WaitsForAll {
 		return nil, ""
 	}
-	if how := c.returnsEarly(p.Suite, wakes); how != "" {
-		return &suite.Violation{
-			Headline: "Advance returned before the " + wokens[wakes] + " had run (" + how + ")",
-			Because:  "the clock declares " + declared.String(),
-		}, ""
+	if name, how := c.wakesEarly(p.Suite); how != "" {
+		return suite.Broken(0, because, "Advance returned before the %s had run (%s)", name, how), ""
 	}
 	return nil, ""
 }
@@ -187,7 +179,7 @@ func shared(p *suite.Probe, f Funcs) []func(i int) {
 	}
 	if f.NewTicker != nil {
 		t := f.NewTicker(milli)
-		ops = append(ops, func(int) { t.Stop() }, func(int) { poll(t.Chan()) })
+		ops = append(ops, func(int) { t.Stop() }, func(int) { received(t.Chan()) })
 		if p.Accepts(opResetTicker) {
 			ops = append(ops, func(i int) { t.Reset(millis(i + 1)) })
 		}
@@ -223,17 +215,9 @@ func sharedTimer(p *suite.Probe, t clockwork.Timer) []func(i int) {
 		ops = append(ops, func(i int) { t.Reset(millis(i)) })
 	}
 	if t.Chan() != nil {
-		ops = append(ops, func(int) { poll(t.Chan()) })
+		ops = append(ops, func(int) { received(t.Chan()) })
 	}
 	return ops
-}
-
-// poll receives if there is a value.
-func poll(c <-chan time.Time) {
-	select {
-	case <-c:
-	default:
-	}
 }
 
 // nest makes a context within a context.
@@ -241,7 +225,7 @@ func nest(f Funcs, i int) {
 	ctx, cancel := f.WithTimeout(context.Background(), millis(i))
 	child, cancelChild := f.WithTimeout(ctx, milli)
 	defer cancelChild()
-	for !isClosed(child.Done()) && i > 2 { // until the clock ends it
+	for !received(child.Done()) && i > 2 { // until the clock ends it
 		_ = child.Err()
 		runtime.Gosched()
 	}

@@ -31,13 +31,14 @@ func (c *contract) differs(p *suite.Probe) (*suite.Violation, string) {
 			schedules[i] = c.program(p.Suite, seed, fixedSteps)
 			seed++
 		}
-		search.run(schedules, func(x *exam) {
+		p.Explored(schedules...)
+		search.try(schedules, func(x *exam) {
 			if x.open() != "" {
 				return
 			}
 			judged++
-			if v := x.inOrder(); v != nil && first == nil {
-				v.Run, first = x.Recording, v
+			if first == nil {
+				first = x.inOrder()
 			}
 		})
 	}
@@ -47,21 +48,14 @@ func (c *contract) differs(p *suite.Probe) (*suite.Violation, string) {
 	return search.smallest(first), ""
 }
 
-// search runs programs for a probe.
+// search runs programs for a probe. A run without progress ends it.
 type search struct {
 	*contract
 	probe   *suite.Probe
 	stalled bool
 }
 
-// run runs schedules, which count as explored, and shows their traces. A run without progress
-// ends it.
-func (s *search) run(schedules []conformance.Schedule, see func(x *exam)) {
-	s.probe.Explored(schedules...)
-	s.try(schedules, see)
-}
-
-// try is run for schedules that do not count.
+// try runs schedules and shows their traces.
 func (s *search) try(schedules []conformance.Schedule, see func(x *exam)) {
 	jobs := make([]suite.Job, len(schedules))
 	for i := range jobs {
@@ -95,11 +89,7 @@ func (s *search) smallest(v *suite.Violation) *suite.Violation {
 // keeps reports whether a schedule shows such a difference, which is the one from then on.
 func (k *shrinking) keeps(s conformance.Schedule) bool {
 	var found *suite.Violation
-	k.try([]conformance.Schedule{s}, func(x *exam) {
-		if found = x.inOrder(); found != nil {
-			found.Run = x.Recording
-		}
-	})
+	k.try([]conformance.Schedule{s}, func(x *exam) { found = x.inOrder() })
 	if found == nil || found.Kind != k.found.Kind {
 		return false
 	}

@@ -18,19 +18,13 @@ type waiting struct {
 }
 
 // stepsWall steps the wall clock, by less and by more than what is armed, forward and back.
-func (c *contract) stepsWall(p *suite.Probe) (*suite.Violation, string) {
-	var broken *suite.Violation // what is abandoned may still write it
-	ended := p.PlayToEnd(func(*suite.Stage) {
-		for _, step := range []time.Duration{-time.Hour, time.Hour, -time.Second, 100 * time.Hour} {
-			if broken = c.stepWall(step); broken != nil {
-				return
-			}
+func (c *contract) stepsWall() *suite.Violation {
+	for _, step := range []time.Duration{-time.Hour, time.Hour, -time.Second, 100 * time.Hour} {
+		if broken := c.stepWall(step); broken != nil {
+			return broken
 		}
-	})
-	if !ended {
-		return nil, ""
 	}
-	return broken, ""
+	return nil
 }
 
 // stepWall arms everything before a step of the wall clock, and again after it.
@@ -121,12 +115,12 @@ func (f *Funcs) arm(when string, d, passed time.Duration) (all []waiting, ctx co
 	if f.WithDeadline != nil {
 		c, cancel := f.WithDeadline(context.Background(), f.Now().Add(d))
 		ctx = c
-		add("a deadline", func() bool { return isClosed(c.Done()) }, cancel)
+		add("a deadline", func() bool { return received(c.Done()) }, cancel)
 	}
 	if f.WithTimeout != nil {
 		c, cancel := f.WithTimeout(context.Background(), d)
 		ctx = c
-		add("a timeout", func() bool { return isClosed(c.Done()) }, cancel)
+		add("a timeout", func() bool { return received(c.Done()) }, cancel)
 	}
 	return all, ctx
 }
@@ -139,7 +133,7 @@ func (f *Funcs) nested(parent context.Context) (all []waiting) {
 	for _, d := range []time.Duration{4 * time.Minute, 20 * time.Minute, 200 * time.Hour} {
 		c, cancel := f.WithTimeout(parent, d)
 		name := "a timeout of " + timeline.Duration(d) + " within an older one that has 9m left"
-		all = append(all, waiting{name, min(d, 9*time.Minute), func() bool { return isClosed(c.Done()) }, cancel})
+		all = append(all, waiting{name, min(d, 9*time.Minute), func() bool { return received(c.Done()) }, cancel})
 	}
 	return all
 }
@@ -153,7 +147,8 @@ func latched(ask func() bool) func() bool {
 	}
 }
 
-func received(c <-chan time.Time) bool {
+// received receives if there is a value, or if the channel is closed.
+func received[T any](c <-chan T) bool {
 	select {
 	case <-c:
 		return true

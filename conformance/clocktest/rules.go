@@ -14,24 +14,21 @@ import (
 // others that are run alone.
 const programs = "CK-DIFF"
 
-// Rules are the laws of a fake clock. Each but X-LEAK judges the family that bears its name.
+// Rules are the laws of a fake clock. Unless they say otherwise they are core, and compare the runs of the family that
+// bears their name with package time.
 func (c *contract) Rules() []suite.Rule[Traits, *exam] {
 	core := func(id, text string) conformance.Rule {
 		return conformance.Rule{ID: id, Text: text, Level: conformance.Core}
 	}
 	unlessForbidden := func(_ *suite.Suite, tr *Traits) string { return tr.forbids() }
-	unlessIdle := func(_ *suite.Suite, tr *Traits) string {
-		return cmp.Or(suite.If(tr.Waits == WaitsForNothing, "declared: "+tr.Waits.String()), tr.forbids())
-	}
 	unlessNothing := func(_ *suite.Suite, tr *Traits) string {
 		return suite.If(tr.Waits == WaitsForNothing, "declared: "+tr.Waits.String())
 	}
-	return []suite.Rule[Traits, *exam]{
+	unlessIdle := func(s *suite.Suite, tr *Traits) string { return cmp.Or(unlessNothing(s, tr), tr.forbids()) }
+	rules := []suite.Rule[Traits, *exam]{
 		{
 			Rule: core("CK-NOW", "Only Advance may move the clock, by exactly what it says; Since and Until "+
 				"MUST agree with Now."),
-			About: suite.InFamily("CK-NOW"),
-			Check: (*exam).inOrder,
 		},
 		{
 			Rule: core("CK-TIMER", "A timer, and After, MUST send once, when the clock reaches the deadline "+
@@ -40,44 +37,32 @@ func (c *contract) Rules() []suite.Rule[Traits, *exam] {
 				none := !s.Accepts(verb.Timer) && !s.Accepts(verb.After)
 				return suite.If(none, "the implementation has no timer")
 			},
-			About: suite.InFamily("CK-TIMER"),
-			Check: (*exam).inOrder,
 		},
 		{
 			Rule: core("CK-STOP", "Stop and Reset MUST report whether the timer was armed; a stopped timer "+
 				"MUST NOT fire, and a reset one MUST fire once, its new duration after the Reset."),
-			Ops:   []conformance.Op{verb.Timer},
-			About: suite.InFamily("CK-STOP"),
-			Check: (*exam).inOrder,
+			Ops: []conformance.Op{verb.Timer},
 		},
 		{
 			Rule: core("CK-UNREAD", "Stop and Reset of a timer that has fired but whose value was not received "+
 				"MUST report true, and a value from before a Stop or Reset MUST NOT be received after it "+
 				"(Go 1.23)."),
-			Ops:   []conformance.Op{verb.Timer},
-			About: suite.InFamily("CK-UNREAD"),
-			Check: (*exam).inOrder,
+			Ops: []conformance.Op{verb.Timer},
 		},
 		{
 			Rule: core("CK-TICKER", "A ticker MUST send the time of each tick, drop ticks while one waits to "+
 				"be received, and keep its cadence."),
-			Ops:   []conformance.Op{verb.Ticker},
-			About: suite.InFamily("CK-TICKER"),
-			Check: (*exam).inOrder,
+			Ops: []conformance.Op{verb.Ticker},
 		},
 		{
 			Rule: core("CK-TICKSTOP", "A stopped ticker MUST NOT tick; Reset MUST make any ticker, a stopped "+
 				"one too, tick at the new period until it is stopped."),
-			Ops:   []conformance.Op{verb.Ticker},
-			About: suite.InFamily("CK-TICKSTOP"),
-			Check: (*exam).inOrder,
+			Ops: []conformance.Op{verb.Ticker},
 		},
 		{
 			Rule: core("CK-TICKUNREAD", "A tick from before a Stop or Reset of a ticker MUST NOT be received after "+
 				"it (Go 1.23)."),
-			Ops:   []conformance.Op{verb.Ticker},
-			About: suite.InFamily("CK-TICKUNREAD"),
-			Check: (*exam).inOrder,
+			Ops: []conformance.Op{verb.Ticker},
 		},
 		{
 			Rule: core("CK-TICK", "Tick MUST be like NewTicker without Stop, but return nil if the period is not "+
@@ -85,58 +70,46 @@ func (c *contract) Rules() []suite.Rule[Traits, *exam] {
 			Absent: func(s *suite.Suite, _ *Traits) string {
 				return suite.If(!s.Accepts(opTick), "the clock has no Tick")
 			},
-			Probe: c.ticks,
+			Probe: toEnd(c.ticks),
 		},
 		{
-			Rule:  core("CK-TICKARG", "NewTicker and Ticker.Reset MUST panic if the period is not positive."),
-			Ops:   []conformance.Op{verb.Ticker},
-			About: suite.InFamily("CK-TICKARG"),
-			Check: (*exam).inOrder,
+			Rule: core("CK-TICKARG", "NewTicker and Ticker.Reset MUST panic if the period is not positive."),
+			Ops:  []conformance.Op{verb.Ticker},
 		},
 		{
 			Rule: core("CK-ZERO", "Timers, functions and sleeps with a duration <= 0 MUST fire at once, "+
 				"without an Advance."),
-			About: suite.InFamily("CK-ZERO"),
-			Check: (*exam).inOrder,
 		},
 		{
 			Rule: core("CK-FUNC", "AfterFunc MUST run its function once, exactly when the duration has "+
 				"passed; Stop and Reset MUST take effect, and report whether it was armed."),
 			Ops:   []conformance.Op{verb.AfterFunc},
-			About: suite.InFamily("CK-FUNC"),
 			Check: (*exam).inAnyOrder,
 		},
 		{
-			Rule:  core("CK-CHAN", "AfterFunc's timer MUST have a nil channel."),
-			Ops:   []conformance.Op{verb.AfterFunc},
-			About: suite.InFamily("CK-CHAN"),
-			Check: (*exam).inOrder,
+			Rule: core("CK-CHAN", "AfterFunc's timer MUST have a nil channel."),
+			Ops:  []conformance.Op{verb.AfterFunc},
 		},
 		{
 			Rule:  core("CK-SLEEP", "Sleep MUST return when the duration has passed, and not before."),
 			Ops:   []conformance.Op{verb.Sleep},
-			About: suite.InFamily("CK-SLEEP"),
 			Check: (*exam).inAnyOrder,
 		},
 		{
 			Rule: core("CK-SAME", "Timers due at one instant MUST all fire, in any order, except one that a "+
 				"function stops in time: Stop MUST then report true, and otherwise false."),
-			About: suite.InFamily("CK-SAME"),
 			Check: (*exam).together,
 		},
 		{
 			Rule:   core("CK-REENT", "A function MUST be able to call every method of the clock and its timers."),
 			Ops:    []conformance.Op{verb.AfterFunc},
 			Unless: unlessForbidden,
-			About:  suite.InFamily("CK-REENT"),
-			Check:  (*exam).inOrder,
 		},
 		{
 			Rule: core("CK-ORDER", "Functions with different deadlines MUST run in the order of their "+
 				"deadlines, however far one Advance goes."),
 			Ops: []conformance.Op{verb.AfterFunc}, Declared: []string{"Waits"},
 			Unless: unlessNothing,
-			About:  suite.InFamily("CK-ORDER"),
 			Check:  (*exam).runsInOrder,
 		},
 		{
@@ -144,16 +117,12 @@ func (c *contract) Rules() []suite.Rule[Traits, *exam] {
 				"far one Advance goes."),
 			Ops: []conformance.Op{verb.AfterFunc}, Declared: []string{"Waits"},
 			Unless: unlessIdle,
-			About:  suite.InFamily("CK-AT"),
-			Check:  (*exam).inOrder,
 		},
 		{
 			Rule: core("CK-CHAIN", "What a function arms, resets, stops or receives MUST take effect before "+
 				"the clock moves on: what it arms fires on the way, what it stops does not."),
 			Ops: []conformance.Op{verb.AfterFunc}, Declared: []string{"Waits"},
 			Unless: unlessIdle,
-			About:  suite.InFamily("CK-CHAIN"),
-			Check:  (*exam).inOrder,
 		},
 		{
 			Rule: core("CK-FLOW", "A goroutine woken by a timer MUST run before the clock moves on: Now is "+
@@ -162,29 +131,22 @@ func (c *contract) Rules() []suite.Rule[Traits, *exam] {
 			Unless: func(_ *suite.Suite, tr *Traits) string {
 				return suite.If(tr.Waits > WaitsForAll, "declared: "+tr.Waits.String())
 			},
-			About: suite.InFamily("CK-FLOW"),
-			Check: (*exam).inOrder,
 		},
 		{
 			Rule: core("CK-CONTEXT", "A context MUST be live until its deadline, and answer without "+
 				"blocking; from the deadline on it MUST have ended with context.DeadlineExceeded, or as "+
 				"cancelled once cancel returns."),
-			Ops:   []conformance.Op{verb.Timeout},
-			About: suite.InFamily("CK-CONTEXT"),
-			Check: (*exam).inOrder,
+			Ops: []conformance.Op{verb.Timeout},
 		},
 		{
 			Rule: core("CK-CTXTREE", "A context MUST have the earlier of its own and its parent's deadline, "+
 				"end when its parent ends, and keep the Err and Cause with which it first ended."),
-			Ops:   []conformance.Op{verb.Timeout},
-			About: suite.InFamily("CK-CTXTREE"),
-			Check: (*exam).inOrder,
+			Ops: []conformance.Op{verb.Timeout},
 		},
 		{
 			Rule: core("CK-ARMED", "What is armed MUST be counted once, and no longer after it has fired or "+
 				"was stopped, reset or cancelled."),
 			Ops:   []conformance.Op{verb.Armed},
-			About: suite.InFamily("CK-ARMED"),
 			Check: (*exam).counts,
 		},
 		{
@@ -194,7 +156,7 @@ func (c *contract) Rules() []suite.Rule[Traits, *exam] {
 			Absent: func(s *suite.Suite, _ *Traits) string {
 				return suite.If(!s.Accepts(opSetWall), "the clock has no SetWall")
 			},
-			Probe: c.stepsWall,
+			Probe: toEnd(c.stepsWall),
 		},
 		{
 			Rule: conformance.Rule{ID: "CK-AWAIT", Level: conformance.Extended,
@@ -212,7 +174,6 @@ func (c *contract) Rules() []suite.Rule[Traits, *exam] {
 				return suite.If(len(waits) == 0, "it has nothing that waits")
 			},
 			Declared: []string{"Waits"},
-			About:    suite.InFamily(programs),
 			Check:    (*exam).inOrder,
 			Probe:    c.differs,
 			Mixed:    true,
@@ -222,15 +183,20 @@ func (c *contract) Rules() []suite.Rule[Traits, *exam] {
 			About: suite.Looked,
 			Check: (*exam).leaves,
 		},
-		c.racing(),
+		suite.Race[Traits, *exam](c.race, func(_ *suite.Suite, tr *Traits) string {
+			return suite.If(tr.OneGoroutine, "declared: OneGoroutine")
+		}),
 	}
-}
-
-// racing is X-RACE for clocks that several goroutines may use.
-func (c *contract) racing() suite.Rule[Traits, *exam] {
-	return suite.Race[Traits, *exam](c.race, func(_ *suite.Suite, tr *Traits) string {
-		return suite.If(tr.OneGoroutine, "declared: OneGoroutine")
-	})
+	for i := range rules {
+		r := &rules[i]
+		if r.Check == nil && r.Probe == nil {
+			r.Check = (*exam).inOrder
+		}
+		if r.Check != nil && r.About == nil {
+			r.About = suite.InFamily(r.ID)
+		}
+	}
+	return rules
 }
 
 // inOrder judges a run by comparing it with package time.

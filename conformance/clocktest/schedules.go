@@ -29,7 +29,7 @@ func (c *contract) Families(s *suite.Suite) []suite.Family {
 	out := []suite.Family{
 		{Name: suite.Leaks, Look: true, Schedules: leaks()},
 		{Name: "CK-REENT", Schedules: bareTurns()},
-		{Name: "CK-NOW", Schedules: following("now", "now", []time.Duration{0, 1, second, 3*time.Hour + 1}, 3)},
+		{Name: "CK-NOW", Schedules: following("now @0", "now @0", []time.Duration{0, 1, second, 3*time.Hour + 1}, 3)},
 		{Name: "CK-TIMER", Schedules: timers()},
 		{Name: "CK-STOP", Schedules: slices.Concat(stopping(timerLives(), false), suite.ParseAll(
 			"timer 1 1s @0 | rearm 1 "+longest+" @0 | read 1 @1h | rearm 1 1s @1h | read 1 @2h",
@@ -109,47 +109,27 @@ func resets(s *suite.Suite, ticker bool) bool {
 	return s.Accepts(opResetTimer)
 }
 
-// stepsOf parses steps of one instant, which are written without the instant and separated
-// by bars.
-func stepsOf(text string) []conformance.Step {
-	var out []conformance.Step
-	for _, part := range strings.Split(text, "|") {
-		if !strings.Contains(part, "@") {
-			part += " @0"
-		}
-		out = append(out, suite.MustParse(part).Steps...)
-	}
-	return out
-}
-
-// following appends to head every sequence of up to depth steps of the alphabet, each a gap
-// after the one before it, and ends each with tail, whose instants count from the step
-// before.
+// following ends head, all of it at 0, with tail, whose instants count from the step before; and so it does with every
+// sequence of up to depth steps of the alphabet behind head, each a gap after the one before it.
 func following(
 	head, alphabet string, gaps []time.Duration, depth int, tail ...conformance.Step,
 ) (out []conformance.Schedule) {
-	next := stepsOf(alphabet)
-	var grow func(done []conformance.Step, left int)
-	grow = func(done []conformance.Step, left int) {
-		all := slices.Clone(done)
-		at := all[len(all)-1].At
+	begin := suite.MustParse(head).Steps
+	end := func(more ...conformance.Step) {
+		all := slices.Concat(begin, more)
 		for _, s := range tail {
-			at += s.At
-			s.At = at
+			s.At += all[len(all)-1].At
 			all = append(all, s)
 		}
 		out = append(out, conformance.Schedule{Steps: all})
-		if left == 0 {
-			return
-		}
-		for _, s := range next {
-			for _, gap := range gaps {
-				s.At = done[len(done)-1].At + gap
-				grow(append(done, s), left-1)
-			}
+	}
+	end()
+	next := suite.MustParse(alphabet).Steps
+	for _, gap := range gaps {
+		for _, s := range suite.Later(suite.Sequences(conformance.Config{}, next, gaps, depth), gap) {
+			end(s.Steps...)
 		}
 	}
-	grow(stepsOf(head), depth)
 	return out
 }
 
@@ -186,9 +166,9 @@ func counts() []conformance.Schedule {
 	later := conformance.Step{Op: verb.Armed, At: 5 * second}
 	out := suite.ParseAll("armed @0")
 	for _, kind := range []struct{ head, uses string }{
-		{"timer 1 1s | armed", "halt 1 | rearm 1 1s | read 1"},
-		{"afterfunc 1 1s | armed", "halt 1 | rearm 1 1s"},
-		{"ticker 1 1s | armed", "halt 1 | rearm 1 700ms | read 1"},
+		{"timer 1 1s @0 | armed @0", "halt 1 @0 | rearm 1 1s @0 | read 1 @0"},
+		{"afterfunc 1 1s @0 | armed @0", "halt 1 @0 | rearm 1 1s @0"},
+		{"ticker 1 1s @0 | armed @0", "halt 1 @0 | rearm 1 700ms @0 | read 1 @0"},
 	} {
 		out = append(out, following(kind.head, kind.uses, gaps, 2, armed, later)...)
 	}
@@ -199,9 +179,7 @@ func counts() []conformance.Schedule {
 			halts = append(halts, fmt.Sprintf("halt %d @0", i+1))
 		}
 	}
-	many := strings.Join(all, " | ")
-	out = append(out, suite.ParseAll(many+" | armed @0 | armed @20s",
-		many+" | "+strings.Join(halts, " | ")+" | armed @0 | armed @20s | armed @1m")...)
+	out = append(out, suite.MustParse(strings.Join(append(all, halts...), " | ")+" | armed @0 | armed @20s | armed @1m"))
 	return append(out, suite.ParseAll(
 		"sleep 1 1s @0 | armed @0 | armed @1s",
 		"timer 1 "+longest+" @1s | armed @1s | armed @1h",

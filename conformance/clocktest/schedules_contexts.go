@@ -9,7 +9,7 @@ import (
 
 func contexts() []conformance.Schedule {
 	gaps := []time.Duration{0, 1, second - 1, second, 3 * second}
-	return append(following("timeout 1 1s", "cancel 1 | err 1", gaps, 2, idle(2*second)), suite.ParseAll(
+	return append(following("timeout 1 1s @0", "cancel 1 @0 | err 1 @0", gaps, 2, idle(2*second)), suite.ParseAll(
 		"timeout 1 "+longest+" @0 | idle 1h | cancel 1 @1h",
 		"timeout 1 "+longest+" @1s | idle 1h | cancel 1 @2h",
 		"deadline 1 "+longest+" @1s | idle 1h | cancel 1 @2h",

@@ -15,9 +15,10 @@ var aroundSecond = []time.Duration{0, 1, 700 * milli, second - 1, second}
 
 func timers() []conformance.Schedule {
 	return slices.Concat(
-		following("timer 1 1s", "read 1 | now", aroundSecond, 3, read(1, 3*second)),
-		following("timer 1 1s | timer 2 1.7s", "read 1 | read 2", aroundSecond, 3, read(2, 3*second), read(1, 1)),
-		following("after 1 1s", "read 1", aroundSecond, 3, read(1, 3*second)),
+		following("timer 1 1s @0", "read 1 @0 | now @0", aroundSecond, 3, read(1, 3*second)),
+		following("timer 1 1s @0 | timer 2 1.7s @0", "read 1 @0 | read 2 @0", aroundSecond, 3,
+			read(2, 3*second), read(1, 1)),
+		following("after 1 1s @0", "read 1 @0", aroundSecond, 3, read(1, 3*second)),
 		suite.ParseAll("timer 1 3s @0 | timer 2 1s @0 | timer 3 2s @0 | read 1 @10s | read 2 @10s | read 3 @10s",
 			"timer 1 "+longest+" @0 | read 1 @1h", "after 1 "+longest+" @0 | read 1 @1h",
 			"timer 1 "+longest+" @1s | read 1 @1h", "after 1 "+longest+" @1s | read 1 @1h",
@@ -30,16 +31,17 @@ var fewGaps = []time.Duration{0, 400 * milli, second, 3 * second}
 
 // timerLives stop, reset and read one timer.
 func timerLives() []conformance.Schedule {
-	return append(following("timer 1 1s", "halt 1 | read 1 | rearm 1 1s", fewGaps, 3, read(1, 5*second)),
-		following("timer 1 1s", "halt 1 | read 1 | rearm 1 2.3s | rearm 1 200ms", fewGaps, 2, read(1, 5*second))...)
+	return append(following("timer 1 1s @0", "halt 1 @0 | read 1 @0 | rearm 1 1s @0", fewGaps, 3, read(1, 5*second)),
+		following("timer 1 1s @0", "halt 1 @0 | read 1 @0 | rearm 1 2.3s @0 | rearm 1 200ms @0", fewGaps, 2,
+			read(1, 5*second))...)
 }
 
 func tickers() []conformance.Schedule {
 	gaps := []time.Duration{0, 300 * milli, second, 2500 * milli, 5500 * milli}
 	few := []time.Duration{300 * milli, 3 * second}
 	return slices.Concat(
-		following("ticker 1 1s", "read 1", gaps, 4, read(1, second)),
-		following("ticker 1 1s | ticker 2 700ms", "read 1 | read 2", few, 3, read(1, second)),
+		following("ticker 1 1s @0", "read 1 @0", gaps, 4, read(1, second)),
+		following("ticker 1 1s @0 | ticker 2 700ms @0", "read 1 @0 | read 2 @0", few, 3, read(1, second)),
 		suite.ParseAll("ticker 1 "+longest+" @0 | read 1 @1h",
 			"ticker 1 1ns @0 | read 1 @1ns | read 1 @2ns | halt 1 @2ns",
 			"ticker 1 1ms @0 | read 1 @2s | read 1 @2.0005s | read 1 @2.001s",
@@ -50,11 +52,11 @@ func tickers() []conformance.Schedule {
 
 // tickerLives stop, reset and read one ticker.
 func tickerLives(s *suite.Suite) []conformance.Schedule {
-	uses := "halt 1 | read 1"
+	uses := "halt 1 @0 | read 1 @0"
 	if s.Accepts(opResetTicker) {
-		uses += " | rearm 1 700ms"
+		uses += " | rearm 1 700ms @0"
 	}
-	return following("ticker 1 1s", uses, fewGaps, 3, read(1, 5*second), read(1, 300*milli), read(1, second))
+	return following("ticker 1 1s @0", uses, fewGaps, 3, read(1, 5*second), read(1, 300*milli), read(1, second))
 }
 
 // stopping selects the schedules of one timer or ticker in which it is, or is not, stopped
@@ -146,7 +148,7 @@ func sameDeadlines() []conformance.Schedule {
 }
 
 func sleepers() []conformance.Schedule {
-	return append(following("sleep 1 1s", "now", aroundSecond, 2, idle(3*second)),
+	return append(following("sleep 1 1s @0", "now @0", aroundSecond, 2, idle(3*second)),
 		suite.ParseAll("sleep 1 2s @0 | sleep 2 1s @0 | idle 1s | idle 1s | idle 1s",
 			"sleep 1 1s @0 | sleep 2 1s @500ms | idle 500ms | idle 500ms",
 			"sleep 1 1ns @0 | idle 1ns | idle 1ns")...)

@@ -134,12 +134,10 @@ func (tr *Traits) forbids() string {
 
 // observeWaits tries what Advance waits for, without settling after it.
 func (c *contract) observeWaits(s *suite.Suite) Waits {
-	if c.returnsEarly(s, function) != "" {
+	if c.returnsEarly(s, functionWaker) != "" {
 		return WaitsForNothing
 	}
-	f := c.spec.New(Env{Settle: func() {}})
-	wakes, ok := f.goroutine()
-	if !ok || c.returnsEarly(s, wakes) != "" {
+	if name, how := c.wakesEarly(s); name == "" || how != "" {
 		return WaitsForFunctions
 	}
 	return WaitsForAll

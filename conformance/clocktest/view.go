@@ -37,14 +37,13 @@ func (x *exam) open() string {
 // told says what the clock showed, and what package time shows.
 func (x *exam) told(d *difference, want, got []event) *suite.Violation {
 	step := x.Schedule.Steps[d.part/2]
-	v := &suite.Violation{
-		Headline: d.headline(x.Schedule), Because: d.because(step, x.Schedule), At: d.at, Kind: d.kind(),
-		Lanes: d.lanes(step, want, got),
-	}
 	if d.at < 0 {
-		v.At = step.At
+		d.at = step.At
 	}
-	return v
+	return &suite.Violation{
+		Headline: d.headline(x.Schedule), Because: d.because(step, x.Schedule), At: d.at, Kind: d.kind(),
+		Lanes: d.lanes(want, got), Run: x.Recording,
+	}
 }
 
 // stuck says which step blocked for good.
@@ -64,16 +63,15 @@ func (x *exam) stuck() *suite.Violation {
 			" never returned, or what it waits for never came",
 		Because: because,
 		At:      x.End,
-		Lanes:   d.lanes(conformance.Step{}, x.want, x.got),
+		Lanes:   d.lanes(x.want, x.got),
+		Run:     x.Recording,
 	}
 }
 
 func (d *difference) headline(s conformance.Schedule) string {
 	if len(d.want) == 0 {
-		if d.got[0].cause != "" {
-			return inGo(d.got[0].told(), s) + ", want no panic"
-		}
-		return inGo(d.got[0].told(), s) + ", want nothing"
+		wanted := cmp.Or(suite.If(d.got[0].cause != "", "no panic"), "nothing")
+		return inGo(d.got[0].told(), s) + ", want " + wanted
 	}
 	want, got := d.pair()
 	when := " (at " + timeline.Duration(want.at) + ")"
@@ -93,12 +91,7 @@ func (d *difference) headline(s conformance.Schedule) string {
 }
 
 // told is the text of an event, with what a panic was about.
-func (e event) told() string {
-	if e.cause != "" {
-		return e.text + ": " + e.cause
-	}
-	return e.text
-}
+func (e event) told() string { return e.text + suite.If(e.cause != "", ": "+e.cause) }
 
 // pair returns an event that is missing and one that was seen instead, about the same
 // thing if possible.
@@ -151,8 +144,8 @@ func (d *difference) because(step conformance.Step, s conformance.Schedule) stri
 }
 
 // lanes shows what package time shows and what the clock has shown, up to the first
-// difference, which came at the step.
-func (d *difference) lanes(step conformance.Step, wanted, shown []event) []suite.Lane {
+// difference.
+func (d *difference) lanes(wanted, shown []event) []suite.Lane {
 	want, got := suite.Lane{Name: "want"}, suite.Lane{Name: "got"}
 	wanted = slices.Clone(wanted)
 	slices.SortStableFunc(wanted, func(a, b event) int { // the order within an instant is chance
@@ -169,12 +162,8 @@ func (d *difference) lanes(step conformance.Step, wanted, shown []event) []suite
 			rest = slices.Delete(rest, i, i+1)
 		}
 	}
-	at := d.at
-	if at < 0 {
-		at = step.At
-	}
 	for _, e := range d.got {
-		got.Marks = append(got.Marks, suite.Mark{At: at, Text: e.mark})
+		got.Marks = append(got.Marks, suite.Mark{At: d.at, Text: e.mark})
 	}
 	return []suite.Lane{want, got}
 }

@@ -256,7 +256,7 @@ func (w *world) step(who int, s conformance.Step) {
 		w.makeContext(who, s)
 	case verb.Cancel:
 		if c := w.contextOf(s.N); c != nil && c.cancel != nil {
-			if c.cancel(); !isClosed(c.Done()) {
+			if c.cancel(); !received(c.Done()) {
 				w.note(who, fmt.Sprintf("C%d", s.N), "context %d is live after cancel has returned", s.N)
 			}
 		}

@@ -69,9 +69,9 @@ func (w *world) makeContext(who int, s conformance.Step) {
 func (w *world) observeContexts() {
 	for _, id := range slices.Sorted(maps.Keys(w.contexts)) {
 		c := w.contexts[id]
-		told := isClosed(c.done)
+		told := received(c.done)
 		state := w.state(c)
-		if told != isClosed(c.Done()) {
+		if told != received(c.Done()) {
 			state += ", unlike what its Done returned at first"
 		}
 		if state == c.seen {
@@ -93,7 +93,7 @@ const hasEnded = "has ended: "
 // Err and Cause.
 func (w *world) state(ctx context.Context) string {
 	text := "is live"
-	if isClosed(ctx.Done()) {
+	if received(ctx.Done()) {
 		text = hasEnded + describeError(ctx.Err())
 		if cause := context.Cause(ctx); !errors.Is(ctx.Err(), cause) {
 			text += ", Cause " + describeError(cause)
@@ -106,15 +106,6 @@ func (w *world) state(ctx context.Context) string {
 		text += ", deadline " + timeline.Duration(d.Sub(w.start))
 	}
 	return text
-}
-
-func isClosed(c <-chan struct{}) bool {
-	select {
-	case <-c:
-		return true
-	default:
-		return false
-	}
 }
 
 // describeError names what an error is, according to errors.Is.
