@@ -11,7 +11,7 @@ import (
 // dues returns when the items must leave that the implementation accepted, in their order.
 // There are two answers where the traits leave it open when an item leaves. What is due later than can be
 // counted is due at the last instant that can.
-func (x *exam) dues() [][]time.Duration { return x.duesOf(x.view().items) }
+func (x *exam) dues() [][]time.Duration { return x.duesOf(x.items) }
 
 // duesOf is dues for some of the items, as if no other had been put.
 func (x *exam) duesOf(items []item) [][]time.Duration {
@@ -63,35 +63,35 @@ func (x *exam) duesOf(items []item) [][]time.Duration {
 	return out
 }
 
-// mistimed returns the first accepted item that did not leave when it should have, that
-// instant, and whether the item found nothing waiting. Of two answers it takes the one
-// that fits more items.
-func (x *exam) mistimed() (it *item, due time.Duration, idle, found bool) {
-	v := x.view()
-	best := -1
+// mistimed returns the first accepted item that did not leave when it should have, nil if there is none, that
+// instant, and whether the item found nothing waiting. Of two answers it takes the one that fits more items.
+func (x *exam) mistimed() (it *item, due time.Duration, idle bool) {
 	for _, dues := range x.dues() {
-		k := 0
-		var before *item
-		for i := range v.items {
-			item := &v.items[i]
-			if !item.put.OK {
-				continue
-			}
-			if len(item.left) > 0 && item.left[0].Began.At != dues[k] || len(item.left) == 0 && dues[k] <= x.End {
-				if k > best {
-					best, found = k, true
-					it, due, idle = item, dues[k], x.foundIdle(item, before)
-				}
-				break
-			}
-			before = item
-			k++
+		first, before := x.misfit(dues)
+		if first == nil {
+			return nil, 0, false
 		}
-		if k == len(dues) {
-			return nil, 0, false, false
+		if it == nil || first.k > it.k {
+			it, due, idle = first, dues[first.k], x.foundIdle(first, before)
 		}
 	}
-	return it, due, idle, found
+	return it, due, idle
+}
+
+// misfit returns the first accepted item that did not leave when it was due, and the one before it.
+func (x *exam) misfit(dues []time.Duration) (it, before *item) {
+	for i := range x.items {
+		it := &x.items[i]
+		if !it.put.OK {
+			continue
+		}
+		due := dues[it.k]
+		if len(it.left) > 0 && it.left[0].Began.At != due || len(it.left) == 0 && due <= x.End {
+			return it, before
+		}
+		before = it
+	}
+	return nil, nil
 }
 
 // foundIdle reports whether nothing waited when the item came, and with FirstAtOnce whether
@@ -124,7 +124,7 @@ func lasts(s conformance.Schedule) (end time.Duration) {
 // centuries.
 func (x *exam) cut() bool { return x.End < lasts(x.Schedule) }
 
-// over reports whether the accepted item k, counted from 0, must have left when the run ended.
-func (x *exam) over(k int) bool {
-	return !x.cut() || x.traits.FirstItem != 0 && x.quiet() && x.latestDues()[k] <= x.End
+// over reports whether an accepted item must have left when the run ended.
+func (x *exam) over(it *item) bool {
+	return !x.cut() || x.traits.FirstItem != 0 && x.quiet() && x.latestDues()[it.k] <= x.End
 }

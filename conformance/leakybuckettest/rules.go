@@ -24,7 +24,7 @@ func (c *contract) Rules() []suite.Rule[Traits, *exam] {
 			Rule: core("LB-SPACE", "Items MUST leave at least the interval apart, measured from item to "+
 				"item, not on a grid; after idle time as many more as the declared Slack may leave together."),
 			Declared: []string{"FirstItem"}, // and with it the slack
-			Check:    (*exam).space,
+			Check:    judged((*exam).space),
 		},
 		{
 			Rule: core("LB-EXACT", "While items wait they MUST leave exactly the interval apart; if the "+
@@ -43,26 +43,26 @@ func (c *contract) Rules() []suite.Rule[Traits, *exam] {
 				"MUST NOT leave together."),
 			Declared: []string{"FirstItem"},
 			Unless:   func(_ *suite.Suite, tr *Traits) string { return suite.If(tr.Slack > 0, "declared: Slack") },
-			Check:    (*exam).sameInstant,
+			Check:    judged((*exam).sameInstant),
 		},
 		{
 			Rule: core("LB-BOUND", "As many items as the backlog holds MUST be accepted to wait, and not one "+
 				"more; with Unbounded, all of them."),
 			Declared: []string{"FirstItem"},
-			Check:    (*exam).bound,
+			Check:    judged((*exam).bound),
 		},
 		{
 			Rule: core("LB-DROP", "An item that was refused, or that waits when Stop returns, MUST NOT "+
 				"leave; every other item MUST leave, once."),
-			Check: (*exam).drop,
+			Check: judged((*exam).drop),
 		},
 		{
 			Rule:  core("LB-FIFO", "Items MUST leave in the order in which they came."),
-			Check: (*exam).fifo,
+			Check: judged((*exam).fifo),
 		},
 		{
 			Rule:  core("LB-EMPTY", "Only items that were put may leave."),
-			Check: (*exam).empty,
+			Check: judged((*exam).empty),
 		},
 		{
 			Rule: core("LB-FRAC", "Refused items, however many, MUST NOT affect the instants at which the "+
@@ -77,7 +77,7 @@ func (c *contract) Rules() []suite.Rule[Traits, *exam] {
 			Ops:      []conformance.Op{verb.Cancel},
 			Declared: []string{"FirstItem"},
 			About:    suite.Has(verb.Cancel),
-			Check:    (*exam).cancel,
+			Check:    judged((*exam).cancel),
 		},
 		{
 			Rule: core("LB-CLOSE", "After Close nothing may be accepted; waiting items MUST leave or not, as "+
@@ -85,7 +85,7 @@ func (c *contract) Rules() []suite.Rule[Traits, *exam] {
 			Ops:      []conformance.Op{verb.Close},
 			Declared: []string{"CloseFlush"},
 			About:    suite.Has(verb.Close),
-			Check:    (*exam).close,
+			Check:    judged((*exam).close),
 		},
 		{
 			Rule: conformance.Rule{ID: "X-BACK", Level: conformance.Extended,
@@ -96,7 +96,7 @@ func (c *contract) Rules() []suite.Rule[Traits, *exam] {
 				return suite.If(s.Time != conformance.Injected, "only an injected clock can be set back")
 			},
 			About: suite.Steps(verb.Wall),
-			Check: (*exam).heldUp,
+			Check: judged((*exam).heldUp),
 		},
 		suite.OneClock[Traits, *exam](onPackageTime, suite.FireMarks),
 		suite.Reads[Traits, *exam](filled, taken),
@@ -139,7 +139,7 @@ func (c *contract) Rules() []suite.Rule[Traits, *exam] {
 // leftBehind finds what is left when all is over. While somebody waits whose turn is later than a run can
 // be, that is not before a Stop.
 func (x *exam) leftBehind() *suite.Violation {
-	if x.cut() && !x.stopped() {
+	if x.cut() && x.stop == nil {
 		return nil
 	}
 	return x.LeftBehind()
@@ -167,9 +167,6 @@ func (x *exam) tooClose() (i, k int, bad bool) {
 }
 
 func (x *exam) space() *suite.Violation {
-	if !x.judgeable() {
-		return nil
-	}
 	i, k, bad := x.tooClose()
 	if !bad {
 		return nil
@@ -183,9 +180,6 @@ func (x *exam) space() *suite.Violation {
 }
 
 func (x *exam) sameInstant() *suite.Violation {
-	if !x.judgeable() {
-		return nil
-	}
 	interval := timeline.Duration(x.Schedule.Config.Interval)
 	for k := 1; k < len(x.Fires); k++ {
 		if a, b := x.Fires[k-1], x.Fires[k]; a.Began.At == b.Began.At {
@@ -201,16 +195,16 @@ func (x *exam) sameInstant() *suite.Violation {
 // its end is open.
 func (x *exam) delayed() *suite.Violation {
 	interval, free := x.Schedule.Config.Interval, time.Duration(0)
-	for _, it := range x.view().items {
+	for i := range x.items {
+		it := &x.items[i]
 		if !it.put.OK || len(it.left) == 0 {
 			continue
 		}
-		came, at := it.put.Began.At, it.left[0].Began.At
-		if latest := suite.Sum(max(free, came), interval); at > latest {
+		came := it.put.Began.At
+		if latest := suite.Sum(max(free, came), interval); it.left[0].Began.At > latest {
 			because := fmt.Sprintf("it came at %s, and the function of the one before had returned by %s",
 				timeline.Duration(came), timeline.Duration(free))
-			return x.told(latest, because, "item %d left at %s, want %s at the latest",
-				it.put.N, timeline.Duration(at), timeline.Duration(latest))
+			return x.leftAt(it, latest, because, timeline.Duration(latest)+" at the latest")
 		}
 		free = max(free, it.left[0].Ended.At)
 	}
@@ -218,34 +212,31 @@ func (x *exam) delayed() *suite.Violation {
 }
 
 func (x *exam) exact() *suite.Violation {
-	if x.judgeable() && x.onlyPuts() && x.back() == 0 && x.Schedule.Config.Busy > 0 {
+	if x.judgeable() && x.only(verb.Put) && x.back() == 0 && x.Schedule.Config.Busy > 0 {
 		return x.delayed()
 	}
-	if !x.drained() || x.Schedule.RacingSteps() > 0 && x.traits.FirstItem != FirstAtOnce {
+	if !x.drained() || x.unordered() {
 		return nil
 	}
 	if _, _, bad := x.tooClose(); bad {
 		return nil // LB-SPACE judges that
 	}
-	it, due, idle, found := x.mistimed()
-	if !found || idle || len(it.left) == 0 {
+	it, due, idle := x.mistimed()
+	if it == nil || idle || len(it.left) == 0 {
 		return nil
 	}
-	at := it.left[0].Began.At
 	because := fmt.Sprintf("item %d waited, and an item leaves every %s while any waits",
 		it.put.N, timeline.Duration(x.Schedule.Config.Interval))
 	if slack := x.traits.Slack; slack > 0 {
 		because += fmt.Sprintf(", once a Slack of %d, which is declared, is used up", slack)
 	}
-	return x.told(min(at, due), because,
-		"item %d left at %s, want %s", it.put.N, timeline.Duration(at), timeline.Duration(due))
+	return x.leftAt(it, min(it.left[0].Began.At, due), because, timeline.Duration(due))
 }
 
 func (x *exam) idle() *suite.Violation {
-	if !x.quiet() || x.Schedule.RacingSteps() > 0 && x.traits.FirstItem != FirstAtOnce {
+	if !x.quiet() || x.unordered() {
 		return nil
 	}
-	it, due, idle, found := x.mistimed()
 	if i, k, bad := x.tooClose(); bad {
 		// Idle time was saved up if nothing left in the interval before the first of the
 		// items that are too close, or if nothing left before it at all.
@@ -258,27 +249,31 @@ func (x *exam) idle() *suite.Violation {
 			"item %d left %s after item %d, which found an empty queue",
 			b.Value, timeline.Duration(b.Began.At-a.Began.At), a.Value)
 	}
-	if !found || !idle || len(it.left) == 0 {
+	it, due, idle := x.mistimed()
+	if it == nil || !idle || len(it.left) == 0 {
 		return nil
 	}
-	at := it.left[0].Began.At
 	because := fmt.Sprintf("it came at %s and found an empty queue, and %s is declared",
 		timeline.Duration(it.put.Began.At), heads[x.traits.FirstItem-1])
-	return x.told(min(at, due), because,
-		"item %d left at %s, want %s", it.put.N, timeline.Duration(at), timeline.Duration(due))
+	return x.leftAt(it, min(it.left[0].Began.At, due), because, timeline.Duration(due))
+}
+
+// unordered reports whether items that race with the turns of others may come before or after them, which matters to
+// what does not leave at once.
+func (x *exam) unordered() bool {
+	return x.Schedule.RacingSteps() > 0 && x.traits.FirstItem != FirstAtOnce
 }
 
 func (x *exam) bound() *suite.Violation {
-	v := x.view()
-	if !x.judgeable() || x.Schedule.RacingSteps() > 0 || x.back() > 0 || !v.takesAtItsWord(x.Schedule.Config.Backlog) {
+	if x.Schedule.RacingSteps() > 0 || x.back() > 0 || !x.takesAtItsWord(x.Schedule.Config.Backlog) {
 		return nil
 	}
-	for k := range v.items {
-		put := v.items[k].put
-		if put.Inside || v.stoppedBefore(put) || v.closed != nil && v.closed.Began.Seq < put.Began.Seq {
+	for k := range x.items {
+		put := x.items[k].put
+		if put.Inside || before(x.stop, put) || before(x.closed, put) {
 			continue
 		}
-		if broken := x.admitted(put, queueBefore(v.items[:k], put)); broken != nil {
+		if broken := x.admitted(put, queueBefore(x.items[:k], put)); broken != nil {
 			return broken
 		}
 	}
@@ -288,9 +283,9 @@ func (x *exam) bound() *suite.Violation {
 // takesAtItsWord reports whether a backlog is what it says, as any is but 0: that may stand for a
 // default, for no bound, or for a bucket that lets nothing through. It does not if the first item is
 // accepted and the second, that comes with it, is refused.
-func (v *view) takesAtItsWord(backlog int) bool {
-	return backlog > 0 || len(v.items) > 1 && v.items[0].put.OK && !v.items[1].put.OK &&
-		v.items[0].put.Began.At == v.items[1].put.Began.At
+func (x *exam) takesAtItsWord(backlog int) bool {
+	return backlog > 0 || len(x.items) > 1 && x.items[0].put.OK && !x.items[1].put.OK &&
+		x.items[0].put.Began.At == x.items[1].put.Began.At
 }
 
 // queue is what an item finds when it is put.
@@ -344,51 +339,42 @@ func (x *exam) admitted(put *conformance.Done, q queue) *suite.Violation {
 }
 
 func (x *exam) drop() *suite.Violation {
-	if !x.judgeable() {
-		return nil
-	}
-	v := x.view()
 	stopped := func(d conformance.Done) bool { return d.Op == verb.Stop && d.Ended.Seq != 0 }
 	var stop *conformance.Done // the first that has returned
 	if i := slices.IndexFunc(x.Done, stopped); i >= 0 {
 		stop = &x.Done[i]
 	}
-	accepted := 0 // before the item
-	for i := range v.items {
-		it := &v.items[i]
-		came, n, k := it.put.Began.At, it.put.N, accepted
-		accepted += suite.Number(it.put.OK)
+	for i := range x.items {
+		it := &x.items[i]
+		came, n := it.put.Began.At, it.put.N
 		switch {
 		case !it.put.OK && len(it.left) > 0:
 			at := it.left[0].Began.At
 			return x.told(at, "", "item %d left at %s, which was refused at %s",
 				n, timeline.Duration(at), timeline.Duration(came))
-		case stop != nil && it.waits(stop) && it.leftAfter(stop):
-			at := it.left[0].Began.At
-			return x.told(at, fmt.Sprintf("stop at %s had returned", timeline.Duration(stop.Began.At)),
-				"item %d left at %s, want never", n, timeline.Duration(at))
+		case stop != nil && it.waits(stop) && it.leftDespite(stop) && it.left[0].Began.Seq > stop.Ended.Seq:
+			return x.leftAnyway(it, fmt.Sprintf("stop at %s had returned", timeline.Duration(stop.Began.At)))
 		case len(it.left) > 1:
 			at, again := it.left[0].Began.At, it.left[1].Began.At
 			return x.told(again, "", "item %d left twice, at %s and at %s",
 				n, timeline.Duration(at), timeline.Duration(again))
-		case it.put.OK && len(it.left) == 0 && it.cancelled == nil && v.closed == nil && !x.stopped() && x.over(k):
-			return x.told(came, fmt.Sprintf("it was accepted at %s", timeline.Duration(came)),
-				"item %d never left (up to %s)", n, timeline.Duration(x.End))
+		case it.put.OK && len(it.left) == 0 && it.cancelled == nil && x.closed == nil && x.stop == nil && x.over(it):
+			return x.neverLeft(it, fmt.Sprintf("it was accepted at %s", timeline.Duration(came)))
 		}
 	}
 	return nil
 }
 
 func (x *exam) fifo() *suite.Violation {
-	if !x.judgeable() || crowded(x.Schedule) {
+	if crowded(x.Schedule) {
 		return nil
 	}
 	newest := -1
 	for _, f := range x.Fires {
-		i := slices.IndexFunc(x.view().items, func(it item) bool { return it.put.N == f.Value })
+		i := x.index(f.Value)
 		if i >= 0 && i < newest {
 			return x.told(f.Began.At, "", "item %d left at %s, after item %d, which came later",
-				f.Value, timeline.Duration(f.Began.At), x.view().items[newest].put.N)
+				f.Value, timeline.Duration(f.Began.At), x.items[newest].put.N)
 		}
 		newest = max(newest, i)
 	}
@@ -396,11 +382,8 @@ func (x *exam) fifo() *suite.Violation {
 }
 
 func (x *exam) empty() *suite.Violation {
-	if !x.judgeable() {
-		return nil
-	}
 	for _, f := range x.Fires {
-		if !slices.ContainsFunc(x.view().items, func(it item) bool { return it.put.N == f.Value }) {
+		if x.index(f.Value) < 0 {
 			return x.told(f.Began.At, "", "item %d left at %s, which nobody put",
 				f.Value, timeline.Duration(f.Began.At))
 		}
@@ -413,15 +396,12 @@ func (x *exam) often(again suite.Rerun) *suite.Violation {
 		return nil
 	}
 	without := conformance.Schedule{Config: x.Schedule.Config}
-	matters := false // an item was refused
-	for _, it := range x.view().items {
+	for _, it := range x.items {
 		if it.put.OK {
 			without.Steps = append(without.Steps, it.put.Step)
-		} else {
-			matters = true
 		}
 	}
-	if !matters {
+	if len(without.Steps) == len(x.items) { // none was refused
 		return nil
 	}
 	other := again(without)
@@ -442,8 +422,7 @@ func (x *exam) often(again suite.Rerun) *suite.Violation {
 
 // heldUp finds an item that left too late after the clock was set back, or never.
 func (x *exam) heldUp() *suite.Violation {
-	v := x.view()
-	if !x.judgeable() || x.Schedule.Config.Busy > 0 || v.closed != nil {
+	if x.Schedule.Config.Busy > 0 || x.closed != nil {
 		return nil
 	}
 	allowed := x.back()
@@ -454,20 +433,19 @@ func (x *exam) heldUp() *suite.Violation {
 	if x.traits.FirstItem != FirstAtOnce {
 		allowed = suite.Sum(allowed, x.Schedule.Config.Interval) // until the period that was under way is over
 	}
-	latest, k := x.latestDues(), -1
-	for _, it := range v.items {
+	because := fmt.Sprintf("the clock was set back by %s", timeline.Duration(x.back()))
+	latest := x.latestDues()
+	for i := range x.items {
+		it := &x.items[i]
 		if !it.put.OK {
 			continue
 		}
-		k++
-		due := suite.Sum(latest[k], allowed)
-		because := fmt.Sprintf("the clock was set back by %s", timeline.Duration(x.back()))
+		due := suite.Sum(latest[it.k], allowed)
 		switch {
-		case len(it.left) == 0 && due <= x.End && !x.stopped() && it.cancelled == nil:
-			return x.told(it.put.Began.At, because, "item %d never left (up to %s)", it.put.N, timeline.Duration(x.End))
+		case len(it.left) == 0 && due <= x.End && x.stop == nil && it.cancelled == nil:
+			return x.neverLeft(it, because)
 		case len(it.left) > 0 && it.left[0].Began.At > due:
-			return x.told(due, because, "item %d left at %s, want %s at the latest",
-				it.put.N, timeline.Duration(it.left[0].Began.At), timeline.Duration(due))
+			return x.leftAt(it, due, because, timeline.Duration(due)+" at the latest")
 		}
 	}
 	return nil

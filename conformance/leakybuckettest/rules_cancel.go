@@ -13,8 +13,7 @@ import (
 )
 
 func (x *exam) cancel() *suite.Violation {
-	inside := func(d conformance.Done) bool { return d.Inside }
-	if !x.judgeable() || slices.ContainsFunc(x.Done, inside) {
+	if x.calledBack() {
 		return nil
 	}
 	for _, judge := range []func() *suite.Violation{
@@ -30,16 +29,14 @@ func (x *exam) cancel() *suite.Violation {
 // cancelReports judges what each cancel reported. After Close one may be refused, and after Stop it is
 // open what waits.
 func (x *exam) cancelReports() *suite.Violation {
-	v := x.view()
 	for i := range x.Done {
 		d := &x.Done[i]
 		if d.Op != verb.Cancel {
 			continue
 		}
-		k := slices.IndexFunc(v.items, func(it item) bool { return it.put.N == d.N })
-		waits := k >= 0 && v.items[k].waits(d)
-		refused := !d.OK && v.closed != nil && v.closed.Began.Seq < d.Began.Seq
-		if waits == d.OK || d.Racing || refused || v.stoppedBefore(d) {
+		k := x.index(d.N)
+		waits := k >= 0 && x.items[k].waits(d)
+		if waits == d.OK || d.Racing || !d.OK && before(x.closed, d) || before(x.stop, d) {
 			continue
 		}
 		because := "it waited"
@@ -54,11 +51,9 @@ func (x *exam) cancelReports() *suite.Violation {
 
 // cancelledLeft finds an item that left although it was cancelled.
 func (x *exam) cancelledLeft() *suite.Violation {
-	for _, it := range x.view().items {
-		if it.cancelled != nil && len(it.left) > 0 {
-			at := it.left[0].Began.At
-			return x.told(at, fmt.Sprintf("it was cancelled at %s", timeline.Duration(it.cancelled.Began.At)),
-				"item %d left at %s, want never", it.put.N, timeline.Duration(at))
+	for i := range x.items {
+		if it := &x.items[i]; it.cancelled != nil && len(it.left) > 0 {
+			return x.leftAnyway(it, fmt.Sprintf("it was cancelled at %s", timeline.Duration(it.cancelled.Began.At)))
 		}
 	}
 	return nil
@@ -66,14 +61,10 @@ func (x *exam) cancelledLeft() *suite.Violation {
 
 // latestDues is the latest instant at which each accepted item may leave.
 func (x *exam) latestDues() []time.Duration {
-	var latest []time.Duration
-	for _, dues := range x.dues() {
-		for k, due := range dues {
-			if k == len(latest) {
-				latest = append(latest, due)
-			}
-			latest[k] = max(latest[k], due)
-		}
+	answers := x.dues()
+	latest := answers[0]
+	for k, due := range answers[len(answers)-1] {
+		latest[k] = max(latest[k], due)
 	}
 	return latest
 }
@@ -81,37 +72,26 @@ func (x *exam) latestDues() []time.Duration {
 // othersAfterCancel judges the items that were not cancelled: a place is free for them when
 // the turn of a cancelled one has come, and a cancel does not delay them.
 func (x *exam) othersAfterCancel() *suite.Violation {
-	v := x.view()
-	if v.closed != nil || v.stop != nil || !x.steady() {
+	if x.closed != nil || x.stop != nil || !x.steady() || crowded(x.Schedule) {
 		return nil
 	}
-	items, latest := v.items, x.latestDues()
-	k := -1
-	if crowded(x.Schedule) {
-		return nil
-	}
-	for i := range items {
-		it := &items[i]
-		put := it.put
-		if !put.OK {
-			held := placesHeld(items[:i], put, latest)
+	latest := x.latestDues()
+	for i := range x.items {
+		it := &x.items[i]
+		switch put := it.put; {
+		case !put.OK:
+			held := placesHeld(x.items[:i], put, latest)
 			if held < x.Schedule.Config.Backlog && !x.traits.Unbounded {
 				return x.told(put.Began.At, "a cancelled item must not keep its place for ever",
 					"item %d was refused, want accepted", put.N)
 			}
-			continue
-		}
-		k++
-		switch {
 		case it.cancelled != nil:
 		case len(it.left) == 0 && x.cut():
 		case len(it.left) == 0:
-			return x.told(put.Began.At, "another item was cancelled",
-				"item %d never left (up to %s)", put.N, timeline.Duration(x.End))
-		case it.left[0].Began.At > latest[k]:
-			return x.told(latest[k], "without the cancel it would have",
-				"item %d left at %s, want at %s or before",
-				put.N, timeline.Duration(it.left[0].Began.At), timeline.Duration(latest[k]))
+			return x.neverLeft(it, "another item was cancelled")
+		case it.left[0].Began.At > latest[it.k]:
+			due := latest[it.k]
+			return x.leftAt(it, due, "without the cancel it would have", "at "+timeline.Duration(due)+" or before")
 		}
 	}
 	return nil
@@ -122,25 +102,24 @@ func (x *exam) othersAfterCancel() *suite.Violation {
 // of them it does is open, for each. Where an item that finds nothing waiting waits itself, it may
 // have others.
 func (x *exam) turnsAfterCancel() *suite.Violation {
-	v := x.view()
-	judged := x.traits.Slack == 0 && x.traits.FirstItem != FirstWaits && v.closed == nil && v.stop == nil
+	judged := x.traits.Slack == 0 && x.traits.FirstItem != FirstWaits && x.closed == nil && x.stop == nil
 	if !judged || !x.steady() || x.Schedule.RacingSteps() > 0 {
 		return nil
 	}
 	turns := x.turns()
-	for _, it := range v.items {
+	for i := range x.items {
+		it := &x.items[i]
 		may := turns[it.put.N]
 		if it.cancelled != nil || len(it.left) == 0 || len(may) == 0 || slices.Contains(may, it.left[0].Began.At) {
 			continue
 		}
-		at := it.left[0].Began.At
 		slices.Sort(may)
 		words := make([]string, len(may))
 		for i, turn := range may {
 			words[i] = timeline.Duration(turn)
 		}
-		return x.told(at, "it may keep its turn, or move up to that of a cancelled item",
-			"item %d left at %s, want %s", it.put.N, timeline.Duration(at), strings.Join(words, " or "))
+		return x.leftAt(it, it.left[0].Began.At, "it may keep its turn, or move up to that of a cancelled item",
+			strings.Join(words, " or "))
 	}
 	return nil
 }
@@ -153,9 +132,9 @@ const mostCancelled = 6
 func (x *exam) turns() map[int][]time.Duration {
 	var accepted []item
 	var cancelled []int // those of them that were
-	for _, it := range x.view().items {
+	for _, it := range x.items {
 		if it.put.OK && it.cancelled != nil {
-			cancelled = append(cancelled, len(accepted))
+			cancelled = append(cancelled, it.k)
 		}
 		if it.put.OK {
 			accepted = append(accepted, it)
@@ -186,15 +165,12 @@ func (x *exam) turns() map[int][]time.Duration {
 // placesHeld counts the items that may hold a place when put comes: those that wait, and
 // those that were cancelled and whose turn has not come yet. LB-BOUND is more lenient, and
 // lets them hold it for ever.
-func placesHeld(items []item, put *conformance.Done, latest []time.Duration) int {
-	places, k := 0, 0
+func placesHeld(items []item, put *conformance.Done, latest []time.Duration) (places int) {
 	for i := range items {
 		if it := &items[i]; it.put.OK {
-			turn, now := latest[k], put.Began.At
-			if it.waits(put) || it.cancelled != nil && (turn > now || turn == now && put.Racing) {
-				places++
-			}
-			k++
+			turn, now := latest[it.k], put.Began.At
+			held := it.cancelled != nil && (turn > now || turn == now && put.Racing)
+			places += suite.Number(held || it.waits(put))
 		}
 	}
 	return places
