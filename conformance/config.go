@@ -1,6 +1,7 @@
 package conformance
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -136,20 +137,21 @@ func (c Config) With(key, value string) Config {
 }
 
 func (c *Config) put(key, value string) error {
-	i := slices.IndexFunc(configKeys, func(k configKey) bool { return k.name == key })
+	i := place(key)
 	if i < 0 {
 		return fmt.Errorf("unknown key %q", key)
 	}
 	if c.Has(key) {
 		return fmt.Errorf("key %q is given twice", key)
 	}
-	set := slices.Clone(c.set)
-	at := 0
-	for at < len(set) && slices.IndexFunc(configKeys, func(k configKey) bool { return k.name == set[at] }) < i {
-		at++
-	}
-	c.set = slices.Insert(set, at, key)
+	at, _ := slices.BinarySearchFunc(c.set, i, func(key string, i int) int { return place(key) - i })
+	c.set = slices.Insert(slices.Clone(c.set), at, key)
 	return configKeys[i].put(c, value)
+}
+
+// place is that of a key in configKeys, negative if there is no such key.
+func place(key string) int {
+	return slices.IndexFunc(configKeys, func(k configKey) bool { return k.name == key })
 }
 
 // Has reports whether a key was given.
@@ -209,22 +211,16 @@ const (
 
 // String returns "trailing", "leading", "both" or "none".
 func (e Edges) String() string {
-	switch e {
-	case Trailing:
-		return "trailing"
-	case Leading:
-		return "leading"
-	case LeadingAndTrailing:
-		return "both"
-	case NoEdges:
-		return "none"
-	}
-	return "undeclared"
+	return cmp.Or(edgeNames[e], "undeclared")
+}
+
+var edgeNames = map[Edges]string{
+	Trailing: "trailing", Leading: "leading", LeadingAndTrailing: "both", NoEdges: "none",
 }
 
 func parseEdges(s string) (Edges, error) {
-	for _, e := range []Edges{Trailing, Leading, LeadingAndTrailing, NoEdges} {
-		if e.String() == s {
+	for e, name := range edgeNames {
+		if name == s {
 			return e, nil
 		}
 	}

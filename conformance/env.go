@@ -1,6 +1,7 @@
 package conformance
 
 import (
+	"cmp"
 	"time"
 
 	"github.com/jonboulle/clockwork"
@@ -21,15 +22,8 @@ const (
 
 // String returns the name of the constant.
 func (s TimeSource) String() string {
-	switch s {
-	case Injected:
-		return "Injected"
-	case PackageTime:
-		return "PackageTime"
-	case Explicit:
-		return "Explicit"
-	}
-	return "undeclared"
+	names := map[TimeSource]string{Injected: "Injected", PackageTime: "PackageTime", Explicit: "Explicit"}
+	return cmp.Or(names[s], "undeclared")
 }
 
 // Env is the environment of an implementation.

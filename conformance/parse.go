@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode"
 )
 
 // maxSteps bounds a schedule that comes from outside, such as a fuzz corpus.
@@ -30,7 +31,7 @@ func ParseSchedule(text string) (Schedule, error) {
 		return Schedule{}, fmt.Errorf("schedule: %d steps, at most %d are read", len(parts)-1, maxSteps-1)
 	}
 	var s Schedule
-	if startsWithStep(parts[0]) {
+	if first := strings.Fields(parts[0]); len(first) > 0 && Op(first[0]).Written() { // nothing is configured
 		parts = append([]string{""}, parts...)
 	}
 	for _, field := range strings.Fields(parts[0]) {
@@ -52,16 +53,6 @@ func ParseSchedule(text string) (Schedule, error) {
 		s.Steps = append(s.Steps, step)
 	}
 	return s, nil
-}
-
-// startsWithStep reports whether the first part is a step: nothing is configured.
-func startsWithStep(part string) bool {
-	fields := strings.Fields(part)
-	if len(fields) == 0 {
-		return false
-	}
-	_, ok := operations[Op(fields[0])]
-	return ok
 }
 
 // parseStep reads one step; after is the instant of the step before it.
@@ -117,35 +108,29 @@ func (step *Step) parseInstant(text string, after time.Duration) (err error) {
 // r for the fields of a step, in upper case those that may be left out.
 func (step *Step) parseArguments(kinds string, args []string) error {
 	for _, kind := range kinds {
-		optional := kind < 'a'
+		optional := unicode.IsUpper(kind)
 		if len(args) == 0 {
 			if optional {
 				continue
 			}
 			return fmt.Errorf("an argument is missing")
 		}
-		var err error
-		switch kind | 0x20 { // lower case
+		with, err := *step, error(nil)
+		switch unicode.ToLower(kind) {
 		case 'n':
-			step.N, err = strconv.Atoi(args[0])
+			with.N, err = strconv.Atoi(args[0])
 		case 'k':
-			step.K, err = strconv.Atoi(args[0])
+			with.K, err = strconv.Atoi(args[0])
 		case 'd':
-			step.D, err = parseDuration(args[0])
+			with.D, err = parseDuration(args[0])
 		case 'r':
-			step.Rate, err = parseRate(args[0])
+			with.Rate, err = parseRate(args[0])
 		}
 		switch {
 		case err == nil:
-			args = args[1:]
+			*step, args = with, args[1:]
 		case !optional:
 			return fmt.Errorf("argument %q: %w", args[0], err)
-		case kind == 'N':
-			step.N = 0
-		case kind == 'K':
-			step.K = 0
-		case kind == 'D':
-			step.D = 0
 		}
 	}
 	if len(args) > 0 {

@@ -143,10 +143,8 @@ type Report struct {
 func (r *Report) Count(statuses ...Status) int {
 	n := 0
 	for _, v := range r.Verdicts {
-		for _, s := range statuses {
-			if v.Status == s {
-				n++
-			}
+		if slices.Contains(statuses, v.Status) {
+			n++
 		}
 	}
 	return n
@@ -154,12 +152,11 @@ func (r *Report) Count(statuses ...Status) int {
 
 // Verdict returns the verdict on the rule with the given ID.
 func (r *Report) Verdict(rule string) (Verdict, bool) {
-	for _, v := range r.Verdicts {
-		if v.Rule == rule {
-			return v, true
-		}
+	i := slices.IndexFunc(r.Verdicts, func(v Verdict) bool { return v.Rule == rule })
+	if i < 0 {
+		return Verdict{}, false
 	}
-	return Verdict{}, false
+	return r.Verdicts[i], true
 }
 
 // String returns the report in one line.
@@ -197,11 +194,9 @@ func inLine(name string) string {
 // implementation, and below the reasons of what did not pass.
 func Table(reports ...*Report) string {
 	var rules []string
-	seen := map[string]bool{}
 	for _, r := range reports {
 		for _, v := range r.Verdicts {
-			if !seen[v.Rule] {
-				seen[v.Rule] = true
+			if !slices.Contains(rules, v.Rule) {
 				rules = append(rules, v.Rule)
 			}
 		}
