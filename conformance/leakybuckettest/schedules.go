@@ -12,104 +12,112 @@ import (
 	"github.com/escapement-go/escapement/internal/verb"
 )
 
+// putting is the alphabet of nothing but items, halves are gaps of a half and a whole interval.
+var (
+	putting = []conformance.Step{{Op: verb.Put}}
+	halves  = []time.Duration{0, suite.Wait / 2, suite.Wait}
+)
+
 // Families lists what is explored, in constants.
 func (c *contract) Families(s *suite.Suite) []suite.Family {
 	if s.Inexact() != "" || !s.Accepts(verb.Put) {
 		return nil
 	}
-	base := conformance.Config{}.With("interval", "100ms")
+	tr := c.spec.Traits
+	base := suite.Configured("interval", "100ms")
 	size := func(n int) conformance.Config { return base.With("backlog", fmt.Sprint(n)) }
-	put := []conformance.Step{{Op: verb.Put}}
-	grid := []time.Duration{0, 1, suite.Wait / 2, suite.Wait - 1, suite.Wait, suite.Wait + 1, 5 * suite.Wait / 2}
-	halves := []time.Duration{0, suite.Wait / 2, suite.Wait}
-	out := []suite.Family{
-		{Name: suite.Leaks, Look: true, Schedules: sequences(size(2), put, []time.Duration{1, suite.Wait}, 3)},
-		{Name: "queue", Schedules: sequences(size(2), put, grid, 4)},
-		{Name: "longer queue", Schedules: sequences(size(2), put, append(halves[:3:3], 5*suite.Wait/2), 5)},
-		{Name: "queue of one", Schedules: sequences(size(1), put, grid, 4)},
-		{Name: "after idle time", Schedules: sequences(size(2), put, []time.Duration{0, 1, 11 * suite.Wait}, 3)},
-		{Name: "bursts", Schedules: sequences(size(3), put, []time.Duration{0, suite.Wait}, 7)},
-		{Name: "long", Schedules: longQueues()},
-		{Name: "hours", Schedules: sequences(size(2).Without("interval").With("interval", "3h"), put,
-			[]time.Duration{0, time.Hour, 3*time.Hour - 1, 3 * time.Hour, 3*time.Hour + 1}, 3)},
+	puts := func(n int, gaps []time.Duration, depth int) []conformance.Schedule {
+		return sequences(size(n), putting, gaps, depth)
 	}
-	if tr := c.spec.Traits; tr.FirstItem == FirstAtOnce && tr.Slack == 0 && !tr.Unbounded {
-		out = append(out, suite.Family{Name: "no backlog", Schedules: after(size(0), "put 1 @0 | put 2 @0", "put 0 @0",
-			[]time.Duration{1, suite.Wait - 1, suite.Wait, 5 * suite.Wait / 2}, 2)})
+	grid := []time.Duration{0, 1, suite.Wait / 2, suite.Wait - 1, suite.Wait, suite.Wait + 1, 5 * suite.Wait / 2}
+	hours := []time.Duration{0, time.Hour, 3*time.Hour - 1, 3 * time.Hour, 3*time.Hour + 1}
+	out := []suite.Family{
+		{Name: suite.Leaks, Look: true, Schedules: puts(2, []time.Duration{1, suite.Wait}, 3)},
+		{Name: "queue", Schedules: puts(2, grid, 4)},
+		{Name: "longer queue", Schedules: puts(2, append(halves[:3:3], 5*suite.Wait/2), 5)},
+		{Name: "queue of one", Schedules: puts(1, grid, 4)},
+		{Name: "after idle time", Schedules: puts(2, []time.Duration{0, 1, 11 * suite.Wait}, 3)},
+		{Name: "bursts", Schedules: puts(3, []time.Duration{0, suite.Wait}, 7)},
+		{Name: "long", Schedules: longQueues()},
+		{Name: "hours", Schedules: sequences(withInterval(size(2), 3*time.Hour), putting, hours, 3)},
+	}
+	add := func(name string, schedules []conformance.Schedule) {
+		out = append(out, suite.Family{Name: name, Schedules: schedules})
+	}
+	if tr.FirstItem == FirstAtOnce && tr.Slack == 0 && !tr.Unbounded {
+		gaps := []time.Duration{1, suite.Wait - 1, suite.Wait, 5 * suite.Wait / 2}
+		add("no backlog", after(size(0), "put 1 @0 | put 2 @0", "put 0 @0", gaps, 2))
 	}
 	for _, f := range withdrawn(s, size) {
-		f.Schedules = spent(c.spec.Traits.Slack, f.Schedules)
+		f.Schedules = spent(tr.Slack, f.Schedules)
 		out = append(out, f)
 	}
-	if slack := c.spec.Traits.Slack; slack > 0 {
-		out = append(out, suite.Family{Name: "slack", Schedules: slacks(slack)},
-			suite.Family{Name: "racing", Skip: s.Unsettled(), Schedules: spent(slack, racingEnds(s))})
+	races := racingEnds(s)
+	if tr.Slack > 0 {
+		add("slack", slacks(tr.Slack))
+		races = spent(tr.Slack, races)
 	} else {
-		out = append(out, suite.Family{Name: "racing", Skip: s.Unsettled(), Schedules: c.races(s)})
+		races = append(c.races(s), races...)
 	}
-	for _, op := range []conformance.Op{verb.Put, verb.Cancel, verb.Close} {
-		if s.Accepts(op) && edge.NoReentry(s, c.spec.Traits.Reentrancy) == "" {
-			cfg := size(2).With("inside", string(op))
-			inside := sequences(cfg, put, []time.Duration{0, suite.Wait}, 3)
-			out = append(out, suite.Family{Name: "inside", Schedules: inside})
+	out = append(out, suite.Family{Name: "racing", Skip: s.Unsettled(), Schedules: races})
+	for _, op := range s.Supported(verb.Put, verb.Cancel, verb.Close) {
+		if edge.NoReentry(s, tr.Reentrancy) == "" {
+			add("inside", sequences(size(2).With("inside", string(op)), putting, []time.Duration{0, suite.Wait}, 3))
 		}
 	}
 	if s.Accepts(opServes) && s.Bubble {
 		out = append(out, busy(s, size(2))...)
-		if c.spec.Traits.FirstItem != FirstOnGrid { // a tick may wait for the function, just before the next one
-			once := size(2).With("busy", "350ms").With("busyruns", "1")
-			out = append(out, suite.Family{Name: "busy once", Schedules: sequences(once, put, halves, 4)})
+		if tr.FirstItem != FirstOnGrid { // a tick may wait for the function, just before the next one
+			add("busy once", sequences(size(2).With("busy", "350ms").With("busyruns", "1"), putting, halves, 4))
 		}
 	}
-	if c.spec.Traits.ClockBack != 0 && s.Time == conformance.Injected {
-		out = append(out, suite.Family{Name: "clock set back", Schedules: setsBack()})
+	if tr.ClockBack != 0 && s.Time == conformance.Injected {
+		add("clock set back", setsBack())
 	}
 	if s.Time != conformance.PackageTime {
 		for _, epoch := range suite.Epochs {
-			far := sequences(size(2).With("epoch", epoch), put, grid, 3)
-			out = append(out, suite.Family{Name: "epoch " + epoch, Schedules: far})
+			add("epoch "+epoch, sequences(size(2).With("epoch", epoch), putting, grid, 3))
 		}
 	}
-	if tr := c.spec.Traits; tr.FirstItem != 0 && tr.Slack == 0 && c.undecidedSlack(s, &tr) == "" { // overflows
-		out = append(out, suite.Family{Name: "centuries", Schedules: c.centuries(s, size(2))})
+	if tr.FirstItem != 0 && tr.Slack == 0 && c.undecidedSlack(s, &tr) == "" { // overflows
+		add("centuries", c.centuries(s, size(2)))
 	}
 	return out
 }
 
+func withInterval(cfg conformance.Config, d time.Duration) conformance.Config {
+	return cfg.Without("interval").With("interval", timeline.Duration(d))
+}
+
 // withdrawn are schedules in which what waits is cancelled, or the bucket is closed or stopped.
 func withdrawn(s *suite.Suite, size func(int) conformance.Config) (out []suite.Family) {
-	cancel := func(n int) conformance.Step { return conformance.Step{Op: verb.Cancel, N: n} }
-	halves := []time.Duration{0, suite.Wait / 2, suite.Wait}
-	put := []conformance.Step{{Op: verb.Put}}
+	add := func(name string, schedules ...[]conformance.Schedule) {
+		out = append(out, suite.Family{Name: name, Look: name == suite.Leaks, Schedules: slices.Concat(schedules...)})
+	}
+	either := func(text string) []conformance.Step { return append(putting[:1:1], suite.MustParse(text).Steps...) }
+	const two, three = "put 1 @0 | put 2 @0", "put 1 @0 | put 2 @0 | put 3 @0"
 	if s.Accepts(verb.Cancel) {
-		const cancels = "put 0 @0 | cancel 2 @0 | cancel 3 @0 | cancel 4 @0"
-		later := append(
-			after(size(3), "put 1 @0 | put 2 @0 | put 3 @0 | put 4 @0", cancels, halves, 2),
-			after(size(2), "put 1 @0 | put 2 @0 | cancel 2 @0", "put 0 @0", halves, 3)...)
+		add("cancels", sequences(size(2), either("cancel 1 @0 | cancel 2 @0 | cancel 3 @0"), halves[:2], 4))
 		edges := []time.Duration{suite.Wait / 2, suite.Wait - 1, suite.Wait, suite.Wait + 1}
-		later = append(later, after(size(2), "put 1 @0 | put 2 @0 | cancel 2 @0", "put 0 @0", edges, 2)...)
-		any3 := append(put[:1:1], cancel(1), cancel(2), cancel(3))
-		out = append(out,
-			suite.Family{Name: "cancels", Schedules: sequences(size(2), any3, halves[:2], 4)},
-			suite.Family{Name: "cancels and what comes later", Schedules: later},
-			suite.Family{Name: "later cancels", Schedules: sequences(size(1), append(put[:1:1], cancel(2)), halves, 5)})
+		add("cancels and what comes later",
+			after(size(3), three+" | put 4 @0", "put 0 @0 | cancel 2 @0 | cancel 3 @0 | cancel 4 @0", halves, 2),
+			after(size(2), two+" | cancel 2 @0", "put 0 @0", halves, 3),
+			after(size(2), two+" | cancel 2 @0", "put 0 @0", edges, 2))
+		add("later cancels", sequences(size(1), either("cancel 2 @0"), halves, 5))
 	}
 	if s.Accepts(verb.Close) {
-		closes := append(put[:1:1], conformance.Step{Op: verb.Close})
-		out = append(out, suite.Family{Name: "closes", Schedules: sequences(size(2), closes, halves, 4)},
-			suite.Family{Name: "closes, and what comes later", Schedules: after(size(2),
-				"put 1 @0 | put 2 @0 | put 3 @0", "close @0 | put 0 @0", halves[:2], 2)})
+		add("closes", sequences(size(2), either("close @0"), halves, 4))
+		add("closes, and what comes later", after(size(2), three, "close @0 | put 0 @0", halves[:2], 2))
 		if s.Accepts(verb.Cancel) {
-			out = append(out, suite.Family{Name: "closes and cancels", Schedules: after(size(2),
-				"put 1 @0 | put 2 @0 | put 3 @0", "close @0 | cancel 2 @0 | cancel 3 @0", halves[:2], 3)})
+			add("closes and cancels", after(size(2), three, "close @0 | cancel 2 @0 | cancel 3 @0", halves[:2], 3))
 		}
 	}
 	if s.Accepts(verb.Stop) {
-		stops := after(size(2), "put 1 @0 | put 2 @0", "stop @0", halves, 1)
-		months := size(2).Without("interval").With("interval", timeline.Duration(edge.Months))
-		stops = append(stops, edge.StopsSoon(s, sequences(months, put, []time.Duration{0, suite.Wait}, 3))...)
-		out = append(out, suite.Family{Name: suite.Leaks, Look: true, Schedules: stops},
-			suite.Family{Name: "stops", Schedules: stopped(s, size(2))})
+		months := withInterval(size(2), edge.Months)
+		add(suite.Leaks, after(size(2), two, "stop @0", halves, 1),
+			edge.StopsSoon(s, sequences(months, putting, []time.Duration{0, suite.Wait}, 3)))
+		add("stops", slices.DeleteFunc(ending(s, size(2), []time.Duration{0, suite.Wait / 2}),
+			func(s conformance.Schedule) bool { return !stopsOnce(s.Steps) }))
 	}
 	return out
 }
@@ -127,24 +135,22 @@ func spent(slack int, all []conformance.Schedule) []conformance.Schedule {
 				s.Steps[i].N += slack
 			}
 		}
-		s.Steps = append(slices.Repeat([]conformance.Step{{Op: verb.Put}}, slack), s.Steps...)
+		s.Steps = append(slices.Repeat(putting, slack), s.Steps...)
 	}
 	return withItems(all)
 }
 
 // onPackageTime are the schedules that are run while package time moves on.
 func onPackageTime(*suite.Suite) []conformance.Schedule {
-	put := []conformance.Step{{Op: verb.Put}}
-	return sequences(suite.Configured("interval", "100ms", "backlog", "2"), put, suite.Around(suite.Wait), 3)
+	return sequences(suite.Configured("interval", "100ms", "backlog", "2"), putting, suite.Around(suite.Wait), 3)
 }
 
 // filled are schedules of items that come to a full bucket around the instants at which others leave it.
 func filled(*suite.Suite) []conformance.Schedule {
-	put := conformance.Step{Op: verb.Put}
-	all := suite.Sequences(suite.Configured("interval", "100ms", "backlog", "2"), []conformance.Step{put},
-		[]time.Duration{0, suite.Wait / 2, suite.Wait, suite.Wait + 2}, 4)
+	gaps := []time.Duration{0, suite.Wait / 2, suite.Wait, suite.Wait + 2}
+	all := suite.Sequences(suite.Configured("interval", "100ms", "backlog", "2"), putting, gaps, 4)
 	for i := range all {
-		all[i].Steps = append([]conformance.Step{put, put}, all[i].Steps...)
+		all[i].Steps = slices.Concat(putting, putting, all[i].Steps)
 	}
 	return suite.NumberedCalls(all)
 }
@@ -157,31 +163,27 @@ func taken(rec *suite.Recording) []suite.Mark {
 // busy are schedules in which the function that items leave to takes its time, up to more than an
 // interval, and in which the bucket is stopped or closed meanwhile.
 func busy(s *suite.Suite, cfg conformance.Config) (out []suite.Family) {
-	steps := []conformance.Step{{Op: verb.Put}}
-	for _, op := range s.Supported(verb.Stop, verb.Close) {
-		steps = append(steps, conformance.Step{Op: op})
-	}
 	for _, busy := range []time.Duration{suite.Wait * 3 / 10, suite.Wait * 5 / 2} {
-		gaps := []time.Duration{0, busy / 2, suite.Wait + busy/3}
 		text := timeline.Duration(busy)
-		all := slices.DeleteFunc(sequences(cfg.With("busy", text), steps, gaps, 4), func(s conformance.Schedule) bool {
-			stops := index(s, verb.Stop) >= 0
-			return stops && (index(s, verb.Close) >= 0 || !stopsOnce(s.Steps))
+		all := ending(s, cfg.With("busy", text), []time.Duration{0, busy / 2, suite.Wait + busy/3})
+		all = slices.DeleteFunc(all, func(s conformance.Schedule) bool {
+			job := suite.Job{Schedule: s}
+			return hasStop(job) && (hasClose(job) || !stopsOnce(s.Steps))
 		})
 		out = append(out, suite.Family{Name: "busy " + text, Schedules: all})
 	}
 	return out
 }
 
-// stopped are schedules in which the bucket is stopped while items wait, and offered more; perhaps it
-// was closed before.
-func stopped(s *suite.Suite, cfg conformance.Config) []conformance.Schedule {
-	steps := []conformance.Step{{Op: verb.Put}}
+var hasStop, hasClose = suite.Steps(verb.Stop), suite.Steps(verb.Close)
+
+// ending are schedules of items, in which the bucket may be stopped or closed, and offered more.
+func ending(s *suite.Suite, cfg conformance.Config, gaps []time.Duration) []conformance.Schedule {
+	steps := putting[:1:1]
 	for _, op := range s.Supported(verb.Stop, verb.Close) {
 		steps = append(steps, conformance.Step{Op: op})
 	}
-	all := sequences(cfg, steps, []time.Duration{0, suite.Wait / 2}, 4)
-	return slices.DeleteFunc(all, func(s conformance.Schedule) bool { return !stopsOnce(s.Steps) })
+	return sequences(cfg, steps, gaps, 4)
 }
 
 // stopsOnce reports whether there is one Stop, and no Close after it: a bucket that is stopped need
@@ -197,11 +199,6 @@ func stopsOnce(steps []conformance.Step) bool {
 	return stops == 1
 }
 
-// index is that of the first step of an operation, negative if there is none.
-func index(s conformance.Schedule, op conformance.Op) int {
-	return slices.IndexFunc(s.Steps, func(s conformance.Step) bool { return s.Op == op })
-}
-
 // sequences are the sequences of the suite with numbered items.
 func sequences(
 	cfg conformance.Config, steps []conformance.Step, gaps []time.Duration, depth int,
@@ -213,16 +210,7 @@ func sequences(
 // with a put.
 func withItems(all []conformance.Schedule) []conformance.Schedule {
 	all = slices.DeleteFunc(all, func(s conformance.Schedule) bool { return s.Steps[0].Op != verb.Put })
-	for _, s := range all {
-		n := 0
-		for i := range s.Steps {
-			if s.Steps[i].Op == verb.Put {
-				n++
-				s.Steps[i].N = n
-			}
-		}
-	}
-	return all
+	return suite.NumberedCalls(all)
 }
 
 // after lists the schedules that begin with head, all of it at 0, and go on with up to
@@ -231,11 +219,8 @@ func after(cfg conformance.Config, head, alphabet string, gaps []time.Duration, 
 	begin, steps := suite.MustParse(head).Steps, suite.MustParse(alphabet).Steps
 	var out []conformance.Schedule
 	for _, gap := range gaps {
-		for _, s := range suite.Sequences(cfg, steps, gaps, depth) {
-			for i := range s.Steps {
-				s.Steps[i].At += gap
-			}
-			out = append(out, suite.Plan(cfg, append(slices.Clone(begin), s.Steps...)...))
+		for _, s := range suite.Later(suite.Sequences(cfg, steps, gaps, depth), gap) {
+			out = append(out, suite.Plan(cfg, slices.Concat(begin, s.Steps)...))
 		}
 	}
 	return withItems(out)
@@ -249,13 +234,13 @@ func setsBack() (all []conformance.Schedule) {
 	for _, by := range []time.Duration{1, w / 2, w, 7 * w, time.Hour} {
 		for _, at := range []time.Duration{0, w / 2, w, 5 * w} {
 			back := conformance.Step{Op: verb.Wall, D: -by, At: at}
-			for _, head := range []string{"put 1 @0", "put 1 @0 | put 2 @0", "put 1 @0 | put 2 @0 | put 3 @0"} {
-				steps := append(suite.MustParse(head).Steps, back)
-				all = append(all, suite.Plan(cfg, slices.Clone(steps)...))
+			for items := 1; items <= 3; items++ {
+				steps := append(slices.Repeat(putting, items), back)
+				all = append(all, suite.Plan(cfg, steps...))
 				for _, gap := range []time.Duration{0, w / 2, w, 9 * w} {
 					put := conformance.Step{Op: verb.Put, At: at + gap}
-					all = append(all, suite.Plan(cfg, append(slices.Clone(steps), put)...),
-						suite.Plan(cfg, append(slices.Clone(steps), put, put)...))
+					all = append(all, suite.Plan(cfg, slices.Concat(steps, []conformance.Step{put})...),
+						suite.Plan(cfg, slices.Concat(steps, []conformance.Step{put, put})...))
 				}
 			}
 		}
@@ -293,7 +278,7 @@ func (c *contract) races(s *suite.Suite) []conformance.Schedule {
 			"interval=100ms backlog=2 | put 1 @0 | put 2 @100ms~ | close @100ms~",
 			"interval=100ms backlog=2 | put 1 @0 | put 2 @250ms~ | close @250ms~")
 	}
-	return append(suite.ParseAll(texts...), racingEnds(s)...)
+	return suite.ParseAll(texts...)
 }
 
 // racingEnds are schedules in which the bucket is stopped or closed at the instant at which an item is
@@ -318,14 +303,14 @@ func longQueues() []conformance.Schedule {
 		tenth := func(n time.Duration) time.Duration { return interval * n / 10 }
 		gaps := []time.Duration{0, tenth(3), tenth(7), interval, tenth(13), 3*interval + 1}
 		for _, gap := range slices.Compact(gaps) {
-			s := conformance.Schedule{Config: cfg}
-			for i := range 40 {
-				s.Steps = append(s.Steps, conformance.Step{Op: verb.Put, N: i + 1, At: time.Duration(i) * gap})
+			s := suite.Plan(cfg, slices.Repeat(putting, 40)...)
+			for i := range s.Steps {
+				s.Steps[i].At = time.Duration(i) * gap
 			}
 			out = append(out, s)
 		}
 	}
-	return out
+	return withItems(out)
 }
 
 // centuries have an interval of which two, or one and a little, are beyond what any duration is. No item's turn
@@ -338,8 +323,7 @@ func (c *contract) centuries(s *suite.Suite, cfg conformance.Config) []conforman
 	if c.spec.Traits.FirstItem == FirstAtOnce {
 		items = 2
 	}
-	cfg = cfg.Without("interval").With("interval", timeline.Duration(suite.MostHours))
-	return sequences(cfg, []conformance.Step{{Op: verb.Put}}, []time.Duration{0, 1, suite.Century}, items)
+	return sequences(withInterval(cfg, suite.MostHours), putting, []time.Duration{0, 1, suite.Century}, items)
 }
 
 // slacks let idle time pass, a little less and more than earns the whole slack, and much
@@ -353,14 +337,11 @@ func slacks(slack int) []conformance.Schedule {
 		full - interval/2, full, full + interval*3/10, full + interval*7/10, full + interval, 2 * full, 20 * full,
 	}
 	for _, idle := range idles {
-		s := conformance.Schedule{Config: cfg}
-		s.Steps = append(s.Steps, conformance.Step{Op: verb.Put, N: 1})
+		s := suite.Plan(cfg, putting...)
 		for _, at := range []time.Duration{idle, 2*idle + 2*interval} { // all have left 2 intervals after the first
-			for range slack + 3 {
-				s.Steps = append(s.Steps, conformance.Step{Op: verb.Put, N: len(s.Steps) + 1, At: at})
-			}
+			s.Steps = append(s.Steps, slices.Repeat([]conformance.Step{{Op: verb.Put, At: at}}, slack+3)...)
 		}
 		out = append(out, s)
 	}
-	return out
+	return withItems(out)
 }

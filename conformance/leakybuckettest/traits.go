@@ -80,12 +80,11 @@ func (c *contract) Table(s *suite.Suite, tr *Traits) []suite.Choice {
 				"items leave with the ticks of a grid"},
 			Sure: true,
 			Observe: func() int {
-				at, _ := left(s, "interval=100ms backlog=3 | put 1 @30ms", 1)
 				return int(map[time.Duration]FirstItem{
 					suite.Wait * 3 / 10:  FirstAtOnce,
 					suite.Wait * 13 / 10: FirstWaits,
 					suite.Wait:           FirstOnGrid,
-				}[at])
+				}[left(s, "interval=100ms backlog=3 | put 1 @30ms", 1)])
 			},
 			Set: func(v int) { tr.FirstItem = FirstItem(v) },
 		},
@@ -155,38 +154,36 @@ func tried(s *suite.Suite, text string) *suite.Recording {
 		return nil
 	}
 	for _, rec := range s.TryText(text, inside.OrderSettled) {
-		if len(rec.Done) == len(rec.Schedule.Steps)-sets(rec.Schedule) && rec.LeftOut == "" && !rec.Stuck {
+		done := len(rec.Done) // and the clock was set, which is not done to the bucket
+		for _, st := range rec.Schedule.Steps {
+			done += suite.Number(st.Op == verb.Wall)
+		}
+		if done == len(rec.Schedule.Steps) && rec.LeftOut == "" && !rec.Stuck {
 			return rec
 		}
 	}
 	return nil
 }
 
-// sets counts the steps that set the clock, which are not done to the bucket.
-func sets(s conformance.Schedule) (n int) {
-	for _, st := range s.Steps {
-		n += suite.Number(st.Op == verb.Wall)
-	}
-	return n
-}
-
-// left runs a schedule and returns when item v left, if it did.
-func left(s *suite.Suite, text string, v int) (at time.Duration, ok bool) {
+// left runs a schedule and returns when item v left, negative if it did not.
+func left(s *suite.Suite, text string, v int) time.Duration {
 	if rec := tried(s, text); rec != nil {
-		if i := slices.IndexFunc(rec.Fires, func(f conformance.Fire) bool { return f.Value == v }); i >= 0 {
-			return rec.Fires[i].Began.At, true
+		for _, f := range rec.Fires {
+			if f.Value == v {
+				return f.Began.At
+			}
 		}
 	}
-	return 0, false
+	return -1
 }
 
 // drained observes what becomes of the last of n items when the input ends while it waits.
 func drained(s *suite.Suite, n int) CloseFlush {
 	rec := tried(s, fmt.Sprintf("interval=100ms backlog=%d%s | close @1ms", n, manyPuts("0", 1, n)))
-	if rec == nil || !rec.Done[n-1].OK {
+	switch {
+	case rec == nil || !rec.Done[n-1].OK:
 		return 0
-	}
-	if slices.ContainsFunc(rec.Fires, func(f conformance.Fire) bool { return f.Value == n }) {
+	case slices.ContainsFunc(rec.Fires, func(f conformance.Fire) bool { return f.Value == n }):
 		return CloseAtDeadline
 	}
 	return CloseDrops
@@ -197,11 +194,11 @@ func setBack(s *suite.Suite, tr *Traits) ClockBack {
 	if s.Time != conformance.Injected || tr.HoldsLockWhileWaiting {
 		return 0
 	}
-	at, ok := left(s, "interval=100ms backlog=3 | put 1 @0 | wall -10s @50ms | put 2 @50ms", 2)
+	at := left(s, "interval=100ms backlog=3 | put 1 @0 | wall -10s @50ms | put 2 @50ms", 2)
 	switch {
-	case ok && at <= 3*suite.Wait:
+	case at >= 0 && at <= 3*suite.Wait:
 		return BackBounded
-	case ok && at >= 10*time.Second && at <= 10*time.Second+3*suite.Wait:
+	case at >= 10*time.Second && at <= 10*time.Second+3*suite.Wait:
 		return BackStands
 	}
 	return 0
