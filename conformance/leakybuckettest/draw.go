@@ -1,7 +1,6 @@
 package leakybuckettest
 
 import (
-	"slices"
 	"time"
 
 	"github.com/escapement-go/escapement/conformance"
@@ -15,24 +14,23 @@ import (
 // them, the input that ends, a Stop, two of these, and functions that call back.
 func (c *contract) Draw(s *suite.Suite, pick suite.Pick) conformance.Schedule {
 	cfg := suite.OneOf(pick, "config", c.drawn())
-	put := []conformance.Op{verb.Put, verb.Put, verb.Put}
-	kinds := [][]conformance.Op{put}
-	ends := s.Supported(verb.Cancel, verb.Close, verb.Stop)
-	for _, op := range ends {
-		kinds = append(kinds, append(slices.Clone(put), op))
+	kinds := [][]conformance.Op{nil} // what comes beside items
+	for _, op := range s.Supported(verb.Cancel, verb.Close, verb.Stop) {
+		kinds = append(kinds, []conformance.Op{op})
 	}
 	if s.Accepts(verb.Close) {
 		for _, op := range s.Supported(verb.Cancel, verb.Stop) {
-			kinds = append(kinds, append(slices.Clone(put), verb.Close, op))
+			kinds = append(kinds, []conformance.Op{verb.Close, op})
 		}
 	}
-	ops, inside := put, false
+	var others []conformance.Op
+	inside := false
 	all := 2*len(kinds) + 1
 	if c.spec.Traits.Reentrancy == ReentrancyForbidden {
 		all--
 	}
 	if k := pick("kind", all); k < 2*len(kinds) {
-		ops = kinds[k/2]
+		others = kinds[k/2]
 	} else {
 		inside = true
 		back := s.Supported(verb.Put, verb.Cancel, verb.Close)
@@ -43,11 +41,12 @@ func (c *contract) Draw(s *suite.Suite, pick suite.Pick) conformance.Schedule {
 	switch {
 	case inside:
 		gaps = gaps[:2]
-	case len(ops) > len(put)+1: // so that items wait
+	case len(others) > 1: // so that items wait
 		gaps = []time.Duration{0, 1, d / 2, d}
 	}
 	out := conformance.Schedule{Config: cfg}
 	at, items, ended := time.Duration(0), 0, conformance.Op("")
+	ops := append([]conformance.Op{verb.Put, verb.Put, verb.Put}, others...)
 	for i, m := range suite.Moves(pick, ops, len(gaps), 2*d, 19) {
 		switch {
 		case i == 0:

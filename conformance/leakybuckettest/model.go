@@ -11,10 +11,10 @@ import (
 // dues returns when the items must leave that the implementation accepted, in their order.
 // There are two answers where the traits leave it open when an item leaves. What is due later than can be
 // counted is due at the last instant that can.
-func (x *exam) dues() [][]time.Duration { return x.duesOf(x.items) }
+func (x *exam) dues() [][]time.Duration { return x.duesOf(x.accepted) }
 
-// duesOf is dues for some of the items, as if no other had been put.
-func (x *exam) duesOf(items []item) [][]time.Duration {
+// duesOf is dues for some of the accepted items, as if no other had been put.
+func (x *exam) duesOf(accepted []*item) [][]time.Duration {
 	interval, traits := x.Schedule.Config.Interval, x.traits
 	answers := 1
 	if traits.FirstItem == FirstWaits || traits.Slack > 0 {
@@ -24,10 +24,7 @@ func (x *exam) duesOf(items []item) [][]time.Duration {
 	for answer := range answers {
 		var dues []time.Duration
 		var last time.Duration // when the item before it must leave, before slack is taken off
-		for _, it := range items {
-			if !it.put.OK {
-				continue
-			}
+		for _, it := range accepted {
 			at, first := it.put.Began.At, len(dues) == 0
 			due := at
 			switch {
@@ -37,11 +34,8 @@ func (x *exam) duesOf(items []item) [][]time.Duration {
 					due = max(due, suite.Sum(last, interval))
 				}
 				last = due
-			case traits.FirstItem == FirstWaits && first:
-				due = suite.Sum(at, interval)
-				last = due
 			case traits.FirstItem == FirstWaits:
-				if due = suite.Sum(last, interval); at >= last && answer == 0 || at >= due {
+				if due = suite.Sum(last, interval); first || at >= due || at >= last && answer == 0 {
 					due = suite.Sum(at, interval) // nothing waited; in the other answer the last period still ran
 				}
 				last = due
@@ -80,13 +74,8 @@ func (x *exam) mistimed() (it *item, due time.Duration, idle bool) {
 
 // misfit returns the first accepted item that did not leave when it was due, and the one before it.
 func (x *exam) misfit(dues []time.Duration) (it, before *item) {
-	for i := range x.items {
-		it := &x.items[i]
-		if !it.put.OK {
-			continue
-		}
-		due := dues[it.k]
-		if len(it.left) > 0 && it.left[0].Began.At != due || len(it.left) == 0 && due <= x.End {
+	for k, it := range x.accepted {
+		if len(it.left) > 0 && it.left[0].Began.At != dues[k] || len(it.left) == 0 && dues[k] <= x.End {
 			return it, before
 		}
 		before = it

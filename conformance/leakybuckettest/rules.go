@@ -195,9 +195,8 @@ func (x *exam) sameInstant() *suite.Violation {
 // its end is open.
 func (x *exam) delayed() *suite.Violation {
 	interval, free := x.Schedule.Config.Interval, time.Duration(0)
-	for i := range x.items {
-		it := &x.items[i]
-		if !it.put.OK || len(it.left) == 0 {
+	for _, it := range x.accepted {
+		if len(it.left) == 0 {
 			continue
 		}
 		came := it.put.Began.At
@@ -268,8 +267,8 @@ func (x *exam) bound() *suite.Violation {
 	if x.Schedule.RacingSteps() > 0 || x.back() > 0 || !x.takesAtItsWord(x.Schedule.Config.Backlog) {
 		return nil
 	}
-	for k := range x.items {
-		put := x.items[k].put
+	for k, it := range x.items {
+		put := it.put
 		if put.Inside || before(x.stop, put) || before(x.closed, put) {
 			continue
 		}
@@ -296,10 +295,9 @@ type queue struct {
 }
 
 // queueBefore is what put found of the items that were put before it.
-func queueBefore(items []item, put *conformance.Done) queue {
+func queueBefore(items []*item, put *conformance.Done) queue {
 	q := queue{last: -1}
-	for i := range items {
-		it := &items[i]
+	for _, it := range items {
 		if it.waits(put) {
 			q.waiting++
 			q.places++
@@ -344,8 +342,7 @@ func (x *exam) drop() *suite.Violation {
 	if i := slices.IndexFunc(x.Done, stopped); i >= 0 {
 		stop = &x.Done[i]
 	}
-	for i := range x.items {
-		it := &x.items[i]
+	for _, it := range x.items {
 		came, n := it.put.Began.At, it.put.N
 		switch {
 		case !it.put.OK && len(it.left) > 0:
@@ -396,12 +393,10 @@ func (x *exam) often(again suite.Rerun) *suite.Violation {
 		return nil
 	}
 	without := conformance.Schedule{Config: x.Schedule.Config}
-	for _, it := range x.items {
-		if it.put.OK {
-			without.Steps = append(without.Steps, it.put.Step)
-		}
+	for _, it := range x.accepted {
+		without.Steps = append(without.Steps, it.put.Step)
 	}
-	if len(without.Steps) == len(x.items) { // none was refused
+	if len(x.accepted) == len(x.items) { // none was refused
 		return nil
 	}
 	other := again(without)
@@ -435,11 +430,7 @@ func (x *exam) heldUp() *suite.Violation {
 	}
 	because := fmt.Sprintf("the clock was set back by %s", timeline.Duration(x.back()))
 	latest := x.latestDues()
-	for i := range x.items {
-		it := &x.items[i]
-		if !it.put.OK {
-			continue
-		}
+	for _, it := range x.accepted {
 		due := suite.Sum(latest[it.k], allowed)
 		switch {
 		case len(it.left) == 0 && due <= x.End && x.stop == nil && it.cancelled == nil:
@@ -452,13 +443,12 @@ func (x *exam) heldUp() *suite.Violation {
 }
 
 func (x *exam) reentry() *suite.Violation {
-	for _, d := range x.Done {
-		if d.Inside && d.Ended.Seq == 0 {
-			return x.told(d.Began.At, "everything that could wake it was asleep for good",
-				"%s called by the function never returned", d.Op)
-		}
+	d := edge.Reentered(x.Recording)
+	if d == nil {
+		return nil
 	}
-	return nil
+	return x.told(d.Began.At, "everything that could wake it was asleep for good",
+		"%s called by the function never returned", d.Op)
 }
 
 func (x *exam) calls() *suite.Violation {

@@ -51,8 +51,8 @@ func (x *exam) cancelReports() *suite.Violation {
 
 // cancelledLeft finds an item that left although it was cancelled.
 func (x *exam) cancelledLeft() *suite.Violation {
-	for i := range x.items {
-		if it := &x.items[i]; it.cancelled != nil && len(it.left) > 0 {
+	for _, it := range x.items {
+		if it.cancelled != nil && len(it.left) > 0 {
 			return x.leftAnyway(it, fmt.Sprintf("it was cancelled at %s", timeline.Duration(it.cancelled.Began.At)))
 		}
 	}
@@ -76,11 +76,10 @@ func (x *exam) othersAfterCancel() *suite.Violation {
 		return nil
 	}
 	latest := x.latestDues()
-	for i := range x.items {
-		it := &x.items[i]
+	for _, it := range x.items {
 		switch put := it.put; {
 		case !put.OK:
-			held := placesHeld(x.items[:i], put, latest)
+			held := placesHeld(x.accepted[:it.k], put, latest)
 			if held < x.Schedule.Config.Backlog && !x.traits.Unbounded {
 				return x.told(put.Began.At, "a cancelled item must not keep its place for ever",
 					"item %d was refused, want accepted", put.N)
@@ -107,8 +106,7 @@ func (x *exam) turnsAfterCancel() *suite.Violation {
 		return nil
 	}
 	turns := x.turns()
-	for i := range x.items {
-		it := &x.items[i]
+	for _, it := range x.items {
 		may := turns[it.put.N]
 		if it.cancelled != nil || len(it.left) == 0 || len(may) == 0 || slices.Contains(may, it.left[0].Began.At) {
 			continue
@@ -130,14 +128,10 @@ const mostCancelled = 6
 // turns are the instants at which each item may leave, by its number: with each choice of those
 // cancelled items that count as if they had never been put. None are known if there are too many.
 func (x *exam) turns() map[int][]time.Duration {
-	var accepted []item
-	var cancelled []int // those of them that were
-	for _, it := range x.items {
-		if it.put.OK && it.cancelled != nil {
-			cancelled = append(cancelled, it.k)
-		}
-		if it.put.OK {
-			accepted = append(accepted, it)
+	var cancelled []int // those of the accepted ones that were
+	for k, it := range x.accepted {
+		if it.cancelled != nil {
+			cancelled = append(cancelled, k)
 		}
 	}
 	if len(cancelled) == 0 || len(cancelled) > mostCancelled {
@@ -145,8 +139,8 @@ func (x *exam) turns() map[int][]time.Duration {
 	}
 	turns := map[int][]time.Duration{}
 	for gone := range 1 << len(cancelled) { // one bit for each
-		var kept []item
-		for k, it := range accepted {
+		var kept []*item
+		for k, it := range x.accepted {
 			if c := slices.Index(cancelled, k); c < 0 || gone>>c&1 == 0 {
 				kept = append(kept, it)
 			}
@@ -165,13 +159,11 @@ func (x *exam) turns() map[int][]time.Duration {
 // placesHeld counts the items that may hold a place when put comes: those that wait, and
 // those that were cancelled and whose turn has not come yet. LB-BOUND is more lenient, and
 // lets them hold it for ever.
-func placesHeld(items []item, put *conformance.Done, latest []time.Duration) (places int) {
-	for i := range items {
-		if it := &items[i]; it.put.OK {
-			turn, now := latest[it.k], put.Began.At
-			held := it.cancelled != nil && (turn > now || turn == now && put.Racing)
-			places += suite.Number(held || it.waits(put))
-		}
+func placesHeld(accepted []*item, put *conformance.Done, latest []time.Duration) (places int) {
+	for k, it := range accepted {
+		turn, now := latest[k], put.Began.At
+		held := it.cancelled != nil && (turn > now || turn == now && put.Racing)
+		places += suite.Number(held || it.waits(put))
 	}
 	return places
 }

@@ -16,8 +16,7 @@ func (x *exam) close() *suite.Violation {
 	}
 	drains := x.traits.CloseFlush == trait.CloseAtDeadline && x.stop == nil && !x.cut()
 	because := fmt.Sprintf("the input was closed at %s", timeline.Duration(x.closed.Began.At))
-	for i := range x.items {
-		it := &x.items[i]
+	for _, it := range x.items {
 		put := it.put
 		switch {
 		case before(x.closed, put) && put.OK && !before(x.stop, put):

@@ -18,15 +18,15 @@ type exam struct {
 	*suite.Recording
 	traits *Traits
 
-	items  []item            // in the order in which they were put
-	closed *conformance.Done // the first Close and Stop
-	stop   *conformance.Done
+	items, accepted []*item // in the order in which they were put
+
+	closed, stop *conformance.Done // the first Close and Stop
 }
 
 // item is an item that was put.
 type item struct {
 	put       *conformance.Done
-	k         int                // how many items were accepted before it
+	k         int                // how many items were accepted before it: its place among these
 	cancelled *conformance.Done  // the cancel that took it out
 	left      []conformance.Fire // how it left, once if all is well
 }
@@ -34,13 +34,14 @@ type item struct {
 // Exam puts a trace in the terms of a queue.
 func (c *contract) Exam(tr *Traits, rec *suite.Recording, _ suite.Job) *exam {
 	x := &exam{Recording: rec, traits: tr}
-	accepted := 0
 	for i := range x.Done {
 		d := &x.Done[i]
 		switch d.Op {
 		case verb.Put:
-			it := item{put: d, k: accepted}
-			accepted += suite.Number(d.OK)
+			it := &item{put: d, k: len(x.accepted)}
+			if d.OK {
+				x.accepted = append(x.accepted, it)
+			}
 			for _, f := range x.Fires {
 				if f.Value == d.N {
 					it.left = append(it.left, f)
@@ -62,7 +63,7 @@ func (c *contract) Exam(tr *Traits, rec *suite.Recording, _ suite.Job) *exam {
 
 // index is the place of item n among those that were put, negative if it was not.
 func (x *exam) index(n int) int {
-	return slices.IndexFunc(x.items, func(it item) bool { return it.put.N == n })
+	return slices.IndexFunc(x.items, func(it *item) bool { return it.put.N == n })
 }
 
 // waits reports whether the item was in the queue when d began.
