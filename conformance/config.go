@@ -64,14 +64,8 @@ var configKeys = []configKey{
 	durationKey("maxwait", func(c *Config) *time.Duration { return &c.MaxWait }),
 	durationKey("interval", func(c *Config) *time.Duration { return &c.Interval }),
 	intKey("k", func(c *Config) *int { return &c.K }),
-	{"edges", func(c *Config) string { return c.Edges.String() }, func(c *Config, s string) (err error) {
-		c.Edges, err = parseEdges(s)
-		return err
-	}},
-	{"rate", func(c *Config) string { return c.Rate.String() }, func(c *Config, s string) (err error) {
-		c.Rate, err = parseRate(s)
-		return err
-	}},
+	keyOf("edges", func(c *Config) *Edges { return &c.Edges }, Edges.String, parseEdges),
+	keyOf("rate", func(c *Config) *Rate { return &c.Rate }, Rate.String, parseRate),
 	intKey("burst", func(c *Config) *int { return &c.Burst }),
 	intKey("limit", func(c *Config) *int { return &c.Limit }),
 	intKey("backlog", func(c *Config) *int { return &c.Backlog }),
@@ -80,50 +74,52 @@ var configKeys = []configKey{
 	durationKey("delay", func(c *Config) *time.Duration { return &c.Delay }),
 	durationKey("busy", func(c *Config) *time.Duration { return &c.Busy }),
 	intKey("busyruns", func(c *Config) *int { return &c.BusyRuns }),
-	{"inside", func(c *Config) string { return string(c.Inside) }, func(c *Config, s string) error {
-		if _, ok := operations[Op(s)]; !ok || Op(s) == idle {
-			return fmt.Errorf("inside=%q: unknown operation", s)
-		}
-		c.Inside = Op(s)
-		return nil
-	}},
+	keyOf("inside", func(c *Config) *Op { return &c.Inside }, func(op Op) string { return string(op) }, parseInside),
 	intKey("insiderun", func(c *Config) *int { return &c.InsideRun }),
 	intKey("panics", func(c *Config) *int { return &c.Panics }),
-	{"epoch", (*Config).formatEpoch, (*Config).parseEpoch},
+	keyOf("epoch", func(c *Config) *time.Time { return &c.Epoch }, formatEpoch, parseEpoch),
 }
 
-func (c *Config) formatEpoch() string { return c.Epoch.UTC().Format(time.RFC3339Nano) }
-
-func (c *Config) parseEpoch(s string) error {
-	t, err := time.Parse(time.RFC3339Nano, s)
-	if err != nil {
-		return fmt.Errorf("epoch=%q: want a time as in 2000-01-01T00:00:00Z", s)
+// keyOf is the key of a field that is formatted and parsed by these functions.
+func keyOf[T any](
+	name string, field func(c *Config) *T, format func(T) string, parse func(s string) (T, error),
+) configKey {
+	put := func(c *Config, s string) (err error) {
+		*field(c), err = parse(s)
+		return err
 	}
-	c.Epoch = t.UTC()
-	return nil
+	return configKey{name, func(c *Config) string { return format(*field(c)) }, put}
 }
 
 func durationKey(name string, field func(c *Config) *time.Duration) configKey {
-	format := func(c *Config) string { return timeline.Duration(*field(c)) }
-	parse := func(c *Config, s string) error {
-		d, err := parseDuration(s)
-		*field(c) = d
-		return err
-	}
-	return configKey{name, format, parse}
+	return keyOf(name, field, timeline.Duration, parseDuration)
 }
 
 func intKey(name string, field func(c *Config) *int) configKey {
-	format := func(c *Config) string { return strconv.Itoa(*field(c)) }
-	parse := func(c *Config, s string) error {
+	return keyOf(name, field, strconv.Itoa, func(s string) (int, error) {
 		n, err := strconv.Atoi(s)
 		if err != nil {
-			return fmt.Errorf("%s=%q: want a number", name, s)
+			return 0, fmt.Errorf("%s=%q: want a number", name, s)
 		}
-		*field(c) = n
-		return nil
+		return n, nil
+	})
+}
+
+func parseInside(s string) (Op, error) {
+	if op := Op(s); op.Written() && op != idle {
+		return op, nil
 	}
-	return configKey{name, format, parse}
+	return "", fmt.Errorf("inside=%q: unknown operation", s)
+}
+
+func formatEpoch(t time.Time) string { return t.UTC().Format(time.RFC3339Nano) }
+
+func parseEpoch(s string) (time.Time, error) {
+	t, err := time.Parse(time.RFC3339Nano, s)
+	if err != nil {
+		return time.Time{}, fmt.Errorf("epoch=%q: want a time as in 2000-01-01T00:00:00Z", s)
+	}
+	return t.UTC(), nil
 }
 
 // With returns the configuration with one key set from its text form, as in
