@@ -89,11 +89,7 @@ func named(op conformance.Op) bool {
 func (c *contract) Twins(*suite.Suite) twins.Terms { return twins.Terms{} }
 
 // Tidied makes the idle steps of a schedule fit the instants of the others again.
-func (c *contract) Tidied(_ *suite.Suite, schedule conformance.Schedule) conformance.Schedule {
-	return tidied(schedule)
-}
-
-func tidied(s conformance.Schedule) conformance.Schedule {
+func (c *contract) Tidied(_ *suite.Suite, s conformance.Schedule) conformance.Schedule {
 	at := time.Duration(0)
 	out := s.Steps[:0:0]
 	for _, st := range s.Steps {

@@ -20,8 +20,7 @@ type ledger struct {
 	open    string // why the outcome depends on an order that is open; "" if it does not
 	met     []meeting
 	objects map[int]*object
-	earlier []*object // those whose number was used again
-	naps    []time.Duration
+	all     []*object // naps, and those whose number was used again, too
 	actedAt time.Duration
 	turn    int
 }
@@ -82,14 +81,14 @@ func (l *ledger) before(s conformance.Step) {
 	now := l.now()
 	o := l.objects[s.N]
 	made := func(o object) {
-		if old := l.objects[s.N]; old != nil {
-			l.earlier = append(l.earlier, old)
-		}
 		o.kind, o.served = s.Op, -1
-		l.objects[s.N] = &o
+		l.all = append(l.all, &o)
+		if s.Op != verb.Nap {
+			l.objects[s.N] = &o
+		}
 	}
 	switch s.Op {
-	case verb.Timer, verb.After, verb.AfterFunc, verb.Timeout, verb.Sleep:
+	case verb.Timer, verb.After, verb.AfterFunc, verb.Timeout, verb.Sleep, verb.Nap:
 		made(object{due: suite.Sum(now, max(s.D, 0))})
 	case verb.Deadline:
 		made(object{due: max(s.D, now)})
@@ -97,8 +96,6 @@ func (l *ledger) before(s conformance.Step) {
 		if s.D > 0 {
 			made(object{due: suite.Sum(now, s.D), period: s.D})
 		}
-	case verb.Nap:
-		l.naps = append(l.naps, now+s.D)
 	case verb.Halt, verb.Rearm, verb.Read:
 		if o == nil {
 			return
@@ -176,27 +173,14 @@ func (l *ledger) armed() (least, most int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	now := l.now()
-	count := func(o *object) {
+	for _, o := range l.all {
 		switch {
 		case o.kind == verb.Timeout || o.kind == verb.Deadline:
 			if o.ctx.Err() == nil {
 				most++
-				if !o.idle {
-					least++
-				}
+				least += suite.Number(!o.idle)
 			}
-		case o.kind == verb.Ticker && !o.halted, !o.halted && o.due > now:
-			least, most = least+1, most+1
-		}
-	}
-	for _, o := range l.objects {
-		count(o)
-	}
-	for _, o := range l.earlier {
-		count(o)
-	}
-	for _, end := range l.naps {
-		if end > now {
+		case !o.halted && (o.kind == verb.Ticker || o.due > now):
 			least, most = least+1, most+1
 		}
 	}

@@ -53,6 +53,7 @@ type search struct {
 	*contract
 	probe   *suite.Probe
 	stalled bool
+	found   *suite.Violation // while its schedule is made smaller
 }
 
 // try runs schedules and shows their traces.
@@ -68,26 +69,20 @@ func (s *search) try(schedules []conformance.Schedule, see func(x *exam)) {
 	}
 }
 
-// shrinking is a difference whose schedule is made smaller as long as a difference of its
-// kind remains.
-type shrinking struct {
-	*search
-	found *suite.Violation
-}
-
-// smallest leaves out steps and rounds durations.
+// smallest makes the schedule of a difference smaller as long as a difference of its kind remains: it leaves out steps
+// and rounds durations.
 func (s *search) smallest(v *suite.Violation) *suite.Violation {
-	k := &shrinking{s, v}
-	for k.fewerSteps() {
+	s.found = v
+	for s.fewerSteps() {
 	}
-	k.lastIdle()
-	k.rounder(time.Minute)
-	k.rounder(time.Second)
-	return k.found
+	s.lastIdle()
+	s.rounder(time.Minute)
+	s.rounder(time.Second)
+	return s.found
 }
 
 // keeps reports whether a schedule shows such a difference, which is the one from then on.
-func (k *shrinking) keeps(s conformance.Schedule) bool {
+func (k *search) keeps(s conformance.Schedule) bool {
 	var found *suite.Violation
 	k.try([]conformance.Schedule{s}, func(x *exam) { found = x.inOrder() })
 	if found == nil || found.Kind != k.found.Kind {
@@ -98,7 +93,7 @@ func (k *shrinking) keeps(s conformance.Schedule) bool {
 }
 
 // schedule is a copy of what is left.
-func (k *shrinking) schedule() conformance.Schedule {
+func (k *search) schedule() conformance.Schedule {
 	s := k.found.Run.Schedule
 	s.Steps = slices.Clone(s.Steps)
 	return s
@@ -106,12 +101,12 @@ func (k *shrinking) schedule() conformance.Schedule {
 
 // fewerSteps leaves out halves, quarters and so on, down to single steps. It reports whether
 // there were any to leave out.
-func (k *shrinking) fewerSteps() (fewer bool) {
+func (k *search) fewerSteps() (fewer bool) {
 	for size := max(1, len(k.schedule().Steps)/2); size > 0; size /= 2 {
 		for i := 0; i+size <= len(k.schedule().Steps); {
 			s := k.schedule()
 			s.Steps = slices.Delete(s.Steps, i, i+size)
-			if len(s.Steps) > 0 && k.keeps(tidied(s)) {
+			if len(s.Steps) > 0 && k.keeps(k.Tidied(k.probe.Suite, s)) {
 				fewer = true
 			} else {
 				i++
@@ -122,19 +117,19 @@ func (k *shrinking) fewerSteps() (fewer bool) {
 }
 
 // lastIdle lets time pass where the last step may only be there for that.
-func (k *shrinking) lastIdle() {
+func (k *search) lastIdle() {
 	s := k.schedule()
 	last := &s.Steps[len(s.Steps)-1]
 	if last.Op == verb.Idle {
 		return
 	}
 	*last = conformance.Step{Op: verb.Idle, At: last.At}
-	k.keeps(tidied(s))
+	k.keeps(k.Tidied(k.probe.Suite, s))
 }
 
 // rounder rounds the duration of each step up to whole units, and then the instant of the
 // steps that come together with it.
-func (k *shrinking) rounder(unit time.Duration) {
+func (k *search) rounder(unit time.Duration) {
 	up := func(d time.Duration) time.Duration { return (d + unit - 1) / unit * unit }
 	for i := 0; i < len(k.schedule().Steps); i++ {
 		s := k.schedule()
@@ -150,7 +145,7 @@ func (k *shrinking) rounder(unit time.Duration) {
 			s.Steps[n].At = up(at)
 		}
 		if slices.IsSortedFunc(s.Steps, func(a, b conformance.Step) int { return cmp.Compare(a.At, b.At) }) {
-			k.keeps(tidied(s))
+			k.keeps(k.Tidied(k.probe.Suite, s))
 		}
 	}
 }

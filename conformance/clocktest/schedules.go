@@ -38,11 +38,11 @@ func (c *contract) Families(s *suite.Suite) []suite.Family {
 			"timer 1 "+longest+" @1s | halt 1 @1h | read 1 @2h"), crowds(4, verb.Timer, 40, 30))},
 		{Name: "CK-UNREAD", Schedules: stopping(timerLives(), true)},
 		{Name: "CK-TICKER", Schedules: tickers()},
-		{Name: "CK-TICKSTOP", Schedules: slices.Concat(stopping(tickerLives(s), false),
+		{Name: "CK-TICKSTOP", Schedules: slices.Concat(stopping(tickerLives(), false),
 			suite.ParseAll("ticker 1 1s @0 | rearm 1 "+longest+" @0 | read 1 @1h"),
 			denseTicks(6, verb.Halt), denseTicks(6, verb.Halt, verb.Rearm))},
-		{Name: "CK-TICKUNREAD", Schedules: stopping(tickerLives(s), true)},
-		{Name: "CK-TICKARG", Schedules: tickerPeriods(s)},
+		{Name: "CK-TICKUNREAD", Schedules: stopping(tickerLives(), true)},
+		{Name: "CK-TICKARG", Schedules: tickerPeriods()},
 		{Name: "CK-ZERO", Schedules: zeroDurations()},
 		{Name: "CK-FUNC", Schedules: functions()},
 		{Name: "CK-CHAN", Schedules: suite.ParseAll("afterfunc 1 1s @0 | chan 1 @0", "timer 1 1s @0 | chan 1 @0")},
@@ -50,8 +50,8 @@ func (c *contract) Families(s *suite.Suite) []suite.Family {
 		{Name: "CK-SAME", Schedules: sameDeadlines()},
 		{Name: "CK-ORDER", Schedules: orders()},
 		{Name: "CK-AT", Schedules: instants()},
-		{Name: "CK-CHAIN", Schedules: turns(s)},
-		{Name: "CK-FLOW", Schedules: flows(s)},
+		{Name: "CK-CHAIN", Schedules: turns()},
+		{Name: "CK-FLOW", Schedules: flows()},
 		{Name: "CK-CONTEXT", Schedules: contexts()},
 		{Name: "CK-CTXTREE", Schedules: contextTrees()},
 		{Name: "CK-ARMED", Schedules: counts()},
@@ -103,10 +103,7 @@ func (c *contract) playable(s *suite.Suite, schedule conformance.Schedule) bool 
 
 // resets reports whether timers, or tickers, can be reset.
 func resets(s *suite.Suite, ticker bool) bool {
-	if ticker {
-		return s.Accepts(opResetTicker)
-	}
-	return s.Accepts(opResetTimer)
+	return ticker && s.Accepts(opResetTicker) || !ticker && s.Accepts(opResetTimer)
 }
 
 // following ends head, all of it at 0, with tail, whose instants count from the step before; and so it does with every
@@ -179,7 +176,8 @@ func counts() []conformance.Schedule {
 			halts = append(halts, fmt.Sprintf("halt %d @0", i+1))
 		}
 	}
-	out = append(out, suite.MustParse(strings.Join(append(all, halts...), " | ")+" | armed @0 | armed @20s | armed @1m"))
+	many := strings.Join(append(all, halts...), " | ")
+	out = append(out, suite.MustParse(many+" | armed @0 | armed @20s | armed @1m"))
 	return append(out, suite.ParseAll(
 		"sleep 1 1s @0 | armed @0 | armed @1s",
 		"timer 1 "+longest+" @1s | armed @1s | armed @1h",

@@ -51,12 +51,9 @@ func tickers() []conformance.Schedule {
 }
 
 // tickerLives stop, reset and read one ticker.
-func tickerLives(s *suite.Suite) []conformance.Schedule {
-	uses := "halt 1 @0 | read 1 @0"
-	if s.Accepts(opResetTicker) {
-		uses += " | rearm 1 700ms @0"
-	}
-	return following("ticker 1 1s @0", uses, fewGaps, 3, read(1, 5*second), read(1, 300*milli), read(1, second))
+func tickerLives() []conformance.Schedule {
+	return following("ticker 1 1s @0", "halt 1 @0 | read 1 @0 | rearm 1 700ms @0", fewGaps, 3,
+		read(1, 5*second), read(1, 300*milli), read(1, second))
 }
 
 // stopping selects the schedules of one timer or ticker in which it is, or is not, stopped
@@ -94,13 +91,10 @@ func stopsUnread(s conformance.Schedule) bool {
 
 // tickerPeriods never move the clock after what must panic: a clock that accepts a period of
 // zero may spin for ever.
-func tickerPeriods(s *suite.Suite) []conformance.Schedule {
-	out := suite.ParseAll("ticker 1 0 @0", "ticker 1 -1ns @0", "ticker 1 -1h @0", "ticker 1 1ns @0 | halt 1 @0")
-	if s.Accepts(opResetTicker) {
-		out = append(out, suite.ParseAll("ticker 1 1s @0 | rearm 1 0 @0", "ticker 1 1s @0 | rearm 1 -1ns @0",
-			"ticker 1 1s @0 | halt 1 @0 | rearm 1 0 @0", "ticker 1 1s @0 | rearm 1 1ns @0 | halt 1 @0")...)
-	}
-	return out
+func tickerPeriods() []conformance.Schedule {
+	return suite.ParseAll("ticker 1 0 @0", "ticker 1 -1ns @0", "ticker 1 -1h @0", "ticker 1 1ns @0 | halt 1 @0",
+		"ticker 1 1s @0 | rearm 1 0 @0", "ticker 1 1s @0 | rearm 1 -1ns @0",
+		"ticker 1 1s @0 | halt 1 @0 | rearm 1 0 @0", "ticker 1 1s @0 | rearm 1 1ns @0 | halt 1 @0")
 }
 
 func zeroDurations() []conformance.Schedule {

@@ -256,20 +256,21 @@ func (c *contract) FamilyOf(s *suite.Suite, schedule conformance.Schedule) strin
 	}
 	if c.home == nil {
 		c.home = map[string]string{}
-		c.settle(s, func(t conformance.Schedule) int { return len(t.Steps) })
-		c.settle(s, func(conformance.Schedule) int { return 1 })
+		c.settle(s, true)
+		c.settle(s, false)
 	}
 	return cmp.Or(c.home[schedule.String()], programs)
 }
 
-// settle gives the beginnings of all schedules, of so many steps and more, homes where they have none.
-func (c *contract) settle(s *suite.Suite, from func(t conformance.Schedule) int) {
+// settle gives all schedules, or all of their beginnings, homes where they have none.
+func (c *contract) settle(s *suite.Suite, whole bool) {
 	for _, f := range c.Families(s) {
 		for _, t := range f.Schedules {
-			for n := from(t); n <= len(t.Steps) && f.Name != suite.Leaks; n++ {
-				begins := conformance.Schedule{Config: t.Config, Steps: t.Steps[:n]}
-				if text := begins.String(); c.home[text] == "" {
-					c.home[text] = f.Name
+			for n := len(t.Steps); n > 0 && f.Name != suite.Leaks; n-- {
+				text := conformance.Schedule{Config: t.Config, Steps: t.Steps[:n]}.String()
+				c.home[text] = cmp.Or(c.home[text], f.Name)
+				if whole {
+					break
 				}
 			}
 		}

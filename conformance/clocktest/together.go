@@ -58,21 +58,15 @@ func (x *exam) together() *suite.Violation {
 // contradicts says that a function ran although Stop said true, or did not although it said
 // false.
 func (x *exam) contradicts(s conformance.Step, stopped bool) *suite.Violation {
-	v := &suite.Violation{
-		Headline: fmt.Sprintf("Stop of function %d reported true, but it runs", s.N),
-		Because:  fmt.Sprintf("function %d stops it when both are due, in either order", s.In),
-		Lanes:    []suite.Lane{{Name: "got"}},
-	}
-	if !stopped {
-		v.Headline = fmt.Sprintf("Stop of function %d reported false, but it never runs", s.N)
-	}
-	for _, made := range x.Schedule.Steps {
-		if made.Op == verb.AfterFunc && made.N == s.N {
-			v.At = made.At + made.D
-		}
-	}
+	armed := func(made conformance.Step) bool { return made.Op == verb.AfterFunc && made.N == s.N }
+	made := x.Schedule.Steps[slices.IndexFunc(x.Schedule.Steps, armed)]
+	got := suite.Lane{Name: "got"}
 	for _, e := range x.got {
-		v.Lanes[0].Marks = append(v.Lanes[0].Marks, suite.Mark{At: v.At, Text: e.mark})
+		got.Marks = append(got.Marks, suite.Mark{At: made.At + made.D, Text: e.mark})
 	}
+	does := map[bool]string{true: "runs", false: "never runs"}[stopped]
+	v := suite.Broken(made.At+made.D, fmt.Sprintf("function %d stops it when both are due, in either order", s.In),
+		"Stop of function %d reported %v, but it %s", s.N, stopped, does)
+	v.Lanes = []suite.Lane{got}
 	return v
 }

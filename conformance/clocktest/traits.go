@@ -55,15 +55,7 @@ const (
 	WaitsForNothing
 )
 
-var (
-	waits     = []string{"WaitsForAll", "WaitsForFunctions", "WaitsForNothing"}
-	waitsMean = []string{"Advance waits for every goroutine that a timer wakes", "Advance waits for functions only",
-		"Advance waits for nothing"}
-	reentrancies     = []string{"ReentrancyAllowed", "ReentrancyForbidden"}
-	reentranciesMean = []string{"functions may use the clock", "functions must not use the clock"}
-	flags            = []string{"true"}
-	onAdvanceMeans   = []string{"functions run on the goroutine that advances the clock, so they must not sleep"}
-)
+var waits = []string{"WaitsForAll", "WaitsForFunctions", "WaitsForNothing"}
 
 // String returns the name of the constant.
 func (w Waits) String() string {
@@ -86,14 +78,6 @@ func (c *contract) Traits() *Traits {
 // an explanation of a failure; a function that hangs says itself what may be declared.
 func (c *contract) Table(s *suite.Suite, tr *Traits) []suite.Choice {
 	spec, learnt := c.spec.Traits, c.learnt
-	functions := func(look func() int) func() int {
-		return func() int {
-			if !s.Accepts(verb.AfterFunc) {
-				return 0
-			}
-			return look()
-		}
-	}
 	reentrancy := int(tr.Reentrancy)
 	if spec.Reentrancy == 0 && tr.Reentrancy == learnt.Reentrancy {
 		reentrancy = 0
@@ -101,22 +85,26 @@ func (c *contract) Table(s *suite.Suite, tr *Traits) []suite.Choice {
 	return []suite.Choice{
 		{
 			Order: suite.Ranked(len(waits)),
-			Name:  "Waits", Declared: int(tr.Waits), Values: waits, Means: waitsMean, Apart: true, Sure: true,
+			Name:  "Waits", Declared: int(tr.Waits), Values: waits, Apart: true, Sure: true,
+			Means: []string{"Advance waits for every goroutine that a timer wakes", "Advance waits for functions only",
+				"Advance waits for nothing"},
 			Needless: func() bool { return !s.Accepts(verb.AfterFunc) },
 			Observe:  func() int { return int(c.observeWaits(s)) },
 			Set:      func(v int) { tr.Waits = Waits(v) },
 		},
 		{
 			Order: suite.Ranked(2),
-			Name:  "Reentrancy", Declared: reentrancy, Values: reentrancies, Means: reentranciesMean, Apart: true,
-			Sure:    true,
-			Observe: functions(func() int { return int(c.observeReentrancy(s)) }),
+			Name:  "Reentrancy", Declared: reentrancy, Apart: true, Sure: true,
+			Values:  []string{"ReentrancyAllowed", "ReentrancyForbidden"},
+			Means:   []string{"functions may use the clock", "functions must not use the clock"},
+			Observe: func() int { return int(c.observeReentrancy(s)) },
 			Set:     func(v int) { tr.Reentrancy = Reentrancy(v) },
 		},
 		{
 			Name: "OnAdvance", Declared: suite.Number(tr.OnAdvance && (spec.OnAdvance || !learnt.OnAdvance)),
-			Values: flags, Means: onAdvanceMeans, Literal: suite.Flag, Apart: true,
-			Observe: functions(func() int { return suite.Number(c.observeOnAdvance(s)) }),
+			Values: []string{suite.Flag(1)}, Literal: suite.Flag, Apart: true,
+			Means:   []string{"functions run on the goroutine that advances the clock, so they must not sleep"},
+			Observe: func() int { return suite.Number(c.observeOnAdvance(s)) },
 			Set:     func(v int) { tr.OnAdvance = v == 1 },
 		},
 		{
@@ -151,6 +139,9 @@ func (c *contract) observeReentrancy(s *suite.Suite) Reentrancy {
 	defer suite.OneProcessor()() // so that the other goroutine has its turn
 	s.InBubble(func() {
 		f := c.spec.New(Env{Settle: synctestcompat.Wait})
+		if f.AfterFunc == nil {
+			return
+		}
 		f.AfterFunc(time.Second, func() {
 			seen.Store(int64(ReentrancyForbidden))
 			suite.Start(func() {
@@ -176,6 +167,9 @@ func (c *contract) observeOnAdvance(s *suite.Suite) bool {
 	s.InBubble(func() {
 		f := c.spec.New(Env{Settle: synctestcompat.Wait})
 		own.Store(goroutine.ID())
+		if f.AfterFunc == nil {
+			return
+		}
 		f.AfterFunc(time.Second, func() { its.Store(goroutine.ID()) })
 		f.Advance(time.Second)
 		synctestcompat.Wait()

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/escapement-go/escapement/conformance"
+	"github.com/escapement-go/escapement/conformance/internal/suite"
 	"github.com/escapement-go/escapement/internal/verb"
 )
 
@@ -33,10 +34,7 @@ func inGo(text string, s conformance.Schedule) string {
 	case verb.Chan:
 		return "the channel of " + subject(step, s) + " is nil: " + strings.TrimPrefix(answer, "nil is ")
 	case verb.Err:
-		if answer == "blocks" {
-			return "Err of " + subject(step, s) + " blocks"
-		}
-		return "Err of " + subject(step, s) + " is " + answer
+		return "Err of " + subject(step, s) + suite.If(answer != "blocks", " is") + " " + answer
 	case verb.Now:
 		return "Now is " + answer
 	case verb.Armed:
@@ -50,19 +48,13 @@ func inGo(text string, s conformance.Schedule) string {
 
 // missing says that something did not happen, up to the instant at which it was due.
 func missing(text string, s conformance.Schedule) string {
-	who, did := text, ""
-	for _, word := range []string{" runs", " wakes", " receives "} {
-		if before, after, ok := strings.Cut(text, word); ok {
-			who, did = before, strings.TrimSpace(word+after)
-			break
-		}
-	}
-	switch word, value, _ := strings.Cut(did, " "); word {
-	case "runs":
+	if who, ok := strings.CutSuffix(text, " runs"); ok {
 		return who + " did not run, want it at "
-	case "wakes":
+	}
+	if who, _, ok := strings.Cut(text, " wakes"); ok {
 		return who + " did not wake, want it at "
-	case "receives":
+	}
+	if who, value, ok := strings.Cut(text, " receives "); ok {
 		return who + " received nothing, want " + value + " at "
 	}
 	if call, ok := strings.CutSuffix(text, ": panics"); ok {
@@ -109,25 +101,18 @@ func subject(step string, s conformance.Schedule) string {
 	return made(n, s)
 }
 
+// makers are what steps make, as it is called with its number.
+var makers = map[conformance.Op]string{
+	verb.Timer: "timer %d", verb.Ticker: "ticker %d", verb.After: "channel %d of After", verb.AfterFunc: "function %d",
+	verb.Sleep: "sleeper %d", verb.Consume: "consumer %d",
+	verb.Timeout: "context %d", verb.Deadline: "context %d", verb.Within: "context %d",
+}
+
 // made names what has a number in a schedule.
 func made(n int, s conformance.Schedule) string {
 	for _, m := range s.Steps {
-		if m.N != n {
-			continue
-		}
-		switch m.Op {
-		case verb.Timer, verb.Ticker:
-			return fmt.Sprintf("%s %d", m.Op, n)
-		case verb.After:
-			return fmt.Sprintf("channel %d of After", n)
-		case verb.AfterFunc:
-			return fmt.Sprintf("function %d", n)
-		case verb.Sleep:
-			return fmt.Sprintf("sleeper %d", n)
-		case verb.Consume:
-			return fmt.Sprintf("consumer %d", n)
-		case verb.Timeout, verb.Deadline, verb.Within:
-			return fmt.Sprintf("context %d", n)
+		if m.N == n && makers[m.Op] != "" {
+			return fmt.Sprintf(makers[m.Op], n)
 		}
 	}
 	return strconv.Itoa(n)

@@ -12,7 +12,6 @@ import (
 	"github.com/escapement-go/escapement/conformance/internal/suite"
 	"github.com/escapement-go/escapement/internal/timeline"
 	"github.com/escapement-go/escapement/internal/verb"
-	"github.com/jonboulle/clockwork"
 )
 
 // event is something that was seen of a clock.
@@ -54,9 +53,7 @@ type world struct {
 	over     bool
 	turns    map[int]int // of each function, sleeper and consumer
 	allTurns int
-	channels map[int]<-chan time.Time
-	timers   map[int]clockwork.Timer
-	tickers  map[int]clockwork.Ticker
+	timers   map[int]timed
 	contexts map[int]*timedContext
 	root     context.Context
 	release  []releasing // of everything that was made
@@ -72,8 +69,8 @@ func newWorld(st *suite.Stage, f Funcs) *world {
 	w := &world{
 		stage: st, f: f, start: f.Now(), quit: make(chan struct{}),
 		follow: map[int][]conformance.Step{}, turns: map[int]int{},
-		channels: map[int]<-chan time.Time{}, timers: map[int]clockwork.Timer{}, tickers: map[int]clockwork.Ticker{},
-		contexts: map[int]*timedContext{}, root: context.WithValue(context.Background(), rootKey{}, true),
+		timers: map[int]timed{}, contexts: map[int]*timedContext{},
+		root: context.WithValue(context.Background(), rootKey{}, true),
 	}
 	for _, s := range st.Steps() {
 		if s.In != 0 {
@@ -168,17 +165,16 @@ func (w *world) add(e event) {
 	w.events = append(w.events, e)
 }
 
+// marks are those of answers.
+var marks = map[bool]string{true: "y", false: "n"}
+
 // noteAnswer records what a method that answers yes or no has said, if it does.
 func (w *world) noteAnswer(who int, s conformance.Step, yes bool) {
 	if w.f.NoTimerAnswers {
 		w.note(who, "done", "%s has returned", call(s))
 		return
 	}
-	mark := "n"
-	if yes {
-		mark = "y"
-	}
-	w.note(who, mark, "%s: %v", call(s), yes)
+	w.note(who, marks[yes], "%s: %v", call(s), yes)
 }
 
 // turn notes that function, sleeper or consumer id has its turn, and does its steps.

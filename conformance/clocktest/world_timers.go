@@ -11,17 +11,24 @@ import (
 	"github.com/jonboulle/clockwork"
 )
 
+// timed is a timer of any kind. What it has not is nil.
+type timed struct {
+	c      <-chan time.Time
+	timer  clockwork.Timer
+	ticker clockwork.Ticker
+}
+
 // arm makes a timer of any kind.
 func (w *world) arm(s conformance.Step) {
 	switch s.Op {
 	case verb.Timer:
 		t := w.f.NewTimer(s.D)
-		w.keep(s.N, t.Chan(), t, nil)
+		w.keep(s.N, timed{c: t.Chan(), timer: t})
 	case verb.After:
-		w.keep(s.N, w.f.After(s.D), nil, nil)
+		w.keep(s.N, timed{c: w.f.After(s.D)})
 	case verb.Ticker:
 		t := w.f.NewTicker(s.D)
-		w.keep(s.N, t.Chan(), nil, t)
+		w.keep(s.N, timed{c: t.Chan(), ticker: t})
 	case verb.AfterFunc:
 		made := make(chan struct{})
 		t := w.f.AfterFunc(s.D, func() {
@@ -30,53 +37,50 @@ func (w *world) arm(s conformance.Step) {
 			}
 			w.stage.Callback(func() { w.turn(s.N, fmt.Sprintf("F%d", s.N), "function %d runs", s.N) })
 		})
-		w.keep(s.N, nil, t, nil)
+		w.keep(s.N, timed{timer: t})
 		close(made)
 	}
 }
 
 // keep notes what was made under a number.
-func (w *world) keep(n int, c <-chan time.Time, timer clockwork.Timer, ticker clockwork.Ticker) {
+func (w *world) keep(n int, t timed) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	w.timers[n] = t
 	halt := conformance.Step{Op: verb.Halt, N: n}
-	if timer != nil {
-		w.timers[n] = timer
-		w.release = append(w.release, releasing{halt, func() { timer.Stop() }})
+	switch {
+	case t.timer != nil:
+		w.release = append(w.release, releasing{halt, func() { t.timer.Stop() }})
+	case t.ticker != nil:
+		w.release = append(w.release, releasing{halt, t.ticker.Stop})
 	}
-	if ticker != nil {
-		w.tickers[n] = ticker
-		w.release = append(w.release, releasing{halt, ticker.Stop})
-	}
-	if c != nil {
-		w.channels[n] = c
-	}
+}
+
+// made returns what was made under a number at last.
+func (w *world) made(n int) timed {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.timers[n]
 }
 
 // use calls a method of a timer of any kind, or receives from it. It does nothing if there
 // is no such timer.
 func (w *world) use(who int, s conformance.Step) {
-	w.mu.Lock()
-	timer, ticker, c := w.timers[s.N], w.tickers[s.N], w.channels[s.N]
-	w.mu.Unlock()
+	t := w.made(s.N)
 	switch {
-	case s.Op == verb.Halt && timer != nil:
-		w.noteAnswer(who, s, timer.Stop())
-	case s.Op == verb.Halt && ticker != nil:
-		ticker.Stop()
-	case s.Op == verb.Rearm && timer != nil:
-		w.noteAnswer(who, s, timer.Reset(s.D))
-	case s.Op == verb.Rearm && ticker != nil:
-		ticker.Reset(s.D)
-	case s.Op == verb.Chan && timer != nil:
-		isNil := timer.Chan() == nil
-		mark := "y"
-		if isNil {
-			mark = "n"
-		}
-		w.note(who, mark, "%s: nil is %v", call(s), isNil)
-	case s.Op == verb.Read && c != nil:
-		w.read(who, s, c)
+	case s.Op == verb.Halt && t.timer != nil:
+		w.noteAnswer(who, s, t.timer.Stop())
+	case s.Op == verb.Halt && t.ticker != nil:
+		t.ticker.Stop()
+	case s.Op == verb.Rearm && t.timer != nil:
+		w.noteAnswer(who, s, t.timer.Reset(s.D))
+	case s.Op == verb.Rearm && t.ticker != nil:
+		t.ticker.Reset(s.D)
+	case s.Op == verb.Chan && t.timer != nil:
+		isNil := t.timer.Chan() == nil
+		w.note(who, marks[!isNil], "%s: nil is %v", call(s), isNil)
+	case s.Op == verb.Read && t.c != nil:
+		w.read(who, s, t.c)
 	}
 }
 
@@ -119,11 +123,8 @@ func (w *world) wait(who int, s conformance.Step) {
 // until the end.
 func (w *world) consume(id, k int) {
 	for {
-		w.mu.Lock()
-		c := w.channels[k]
-		w.mu.Unlock()
 		select {
-		case v := <-c:
+		case v := <-w.made(k).c:
 			if w.ledger != nil {
 				w.ledger.took(k)
 			}
