@@ -1,6 +1,7 @@
 package conformance
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -274,9 +275,6 @@ func (r *Report) Write(took time.Duration) error {
 	if err != nil {
 		return err
 	}
-	if _, err := f.Write(append(line, '\n')); err != nil {
-		f.Close()
-		return err
-	}
-	return f.Close()
+	_, err = f.Write(append(line, '\n'))
+	return cmp.Or(err, f.Close())
 }
