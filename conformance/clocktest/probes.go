@@ -63,25 +63,23 @@ var sleeperWaker = waker{"sleeper that it woke", func(f Funcs, ran func()) {
 }}
 
 var receiverWaker = waker{"receiver that it woke", func(f Funcs, ran func()) {
-	c, end := f.sends(time.Second)
+	var c <-chan time.Time
+	end := func() {}
+	switch {
+	case f.After != nil:
+		c = f.After(time.Second)
+	case f.NewTimer != nil:
+		c = f.NewTimer(time.Second).Chan()
+	default:
+		t := f.NewTicker(time.Second)
+		c, end = t.Chan(), t.Stop
+	}
 	suite.Start(func() {
 		<-c
 		ran()
 		end()
 	})
 }}
-
-// sends returns a channel on which the clock sends after d, and what is to be done then.
-func (f *Funcs) sends(d time.Duration) (c <-chan time.Time, end func()) {
-	switch {
-	case f.After != nil:
-		return f.After(d), func() {}
-	case f.NewTimer != nil:
-		return f.NewTimer(d).Chan(), func() {}
-	}
-	t := f.NewTicker(d)
-	return t.Chan(), t.Stop
-}
 
 // returnsEarly says how Advance returned before what it woke had run, "" if it did not.
 func (c *contract) returnsEarly(s *suite.Suite, w waker) (how string) {

@@ -49,10 +49,9 @@ const (
 type program struct {
 	dice
 	suite       *suite.Suite
+	traits      *Traits
 	ops, nested []conformance.Op // the operations of the schedule, and those of functions
 	flow        bool             // goroutines sleep and receive
-	forbidden   bool             // functions do nothing
-	onAdvance   bool             // functions do not sleep
 	late        bool             // Go 1.24: bubbles fire timers of no duration that a function arms too late
 
 	steps    []conformance.Step
@@ -64,8 +63,7 @@ type program struct {
 
 func newProgram(s *suite.Suite, tr *Traits, d dice) *program {
 	p := &program{
-		dice: d, suite: s, consumed: map[int]bool{},
-		flow: tr.Waits <= WaitsForAll, forbidden: tr.forbids() != "", onAdvance: tr.OnAdvance,
+		dice: d, suite: s, traits: tr, consumed: map[int]bool{}, flow: tr.Waits <= WaitsForAll,
 		late: strings.HasPrefix(runtime.Version(), "go1.24"),
 	}
 	ops := []conformance.Op{
@@ -116,12 +114,12 @@ func (p *program) draw(n int) conformance.Schedule {
 			continue
 		}
 		p.steps = append(p.steps, st)
-		acts := op == verb.AfterFunc && !p.forbidden ||
+		acts := op == verb.AfterFunc && p.traits.forbids() == "" ||
 			op == verb.Sleep || op == verb.Consume
 		if acts && len(p.nested) > 0 && p.pick("acts", 3) > 0 {
 			for range 1 + p.pick("more", 2) {
 				act := p.nested[p.pick("act", len(p.nested))]
-				if p.onAdvance && op == verb.AfterFunc && act == verb.Nap {
+				if p.traits.OnAdvance && op == verb.AfterFunc && act == verb.Nap {
 					continue
 				}
 				if f, ok := p.step(act, st.N); ok {
@@ -192,7 +190,7 @@ func (p *program) made(op conformance.Op, d time.Duration) int {
 func (p *program) wait(op conformance.Op, in int) time.Duration {
 	switch p.pick(labelOdd, 12) {
 	case 0:
-		if in == 0 && (op != verb.AfterFunc || p.flow && !p.onAdvance) || in != 0 && !p.late {
+		if in == 0 && (op != verb.AfterFunc || p.flow && !p.traits.OnAdvance) || in != 0 && !p.late {
 			return -time.Duration(p.pick("below zero", 2))
 		}
 	case 1:
@@ -268,11 +266,10 @@ func (p *program) rearm(st *conformance.Step) bool {
 	}
 	kind := p.kinds[st.N-1]
 	st.D = p.wait(kind, st.In)
-	ticker := kind == verb.Ticker
-	if !resets(p.suite, ticker) {
+	if !resets(p.suite, kind == verb.Ticker) {
 		return false
 	}
-	if ticker {
+	if kind == verb.Ticker {
 		st.D = time.Minute + p.length("length", time.Hour)
 	}
 	p.dues[st.N-1] = p.at + st.D

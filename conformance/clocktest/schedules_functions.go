@@ -37,6 +37,7 @@ func orders() []conformance.Schedule {
 		out = append(out, suite.MustParse(strings.Join(parts, " | ")+" | idle 20ns"))
 	}
 	out = append(out, suite.ParseAll(
+		"afterfunc 1 1s @0 | afterfunc 2 3s @0 | afterfunc 3 2s @0 | idle 10s",
 		"afterfunc 1 1s @0 | afterfunc 2 2s @0 | afterfunc 3 3s @0 | afterfunc 4 4s @0 | idle 10s",
 		"afterfunc 1 4s @0 | afterfunc 2 3s @0 | afterfunc 3 2s @0 | afterfunc 4 1s @0 | idle 10s",
 		"afterfunc 1 10ns @0 | afterfunc 2 10ns @0 | rearm 2 9ns @0 | idle 20ns",
