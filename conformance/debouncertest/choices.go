@@ -20,196 +20,123 @@ func (c *contract) Traits() *Traits {
 // Table lists the choices.
 func (c *contract) Table(s *suite.Suite, tr *Traits) []suite.Choice {
 	o := observer{s, tr, c}
-	return slices.Concat(o.always(), o.ofOperations(), o.ofCallbacks(), o.optional())
+	return slices.Concat(o.needed(), o.optional())
 }
 
 // edgesMean says what each value of Edges means, made once.
 var edgesMean = edge.Means("Trailing fires when the wait has passed since the newest event",
 	"Leading fires at once for the first event of a burst", "LeadingAndTrailing does both", "NoEdges fires nothing")
 
-// always are the choices of what an event does.
-func (o observer) always() []suite.Choice {
+// needed are the choices that whoever they are about declares. What callbacks may call comes before what they do with
+// their time: it decides whether callbacks that take time can be tried.
+func (o observer) needed() []suite.Choice {
 	tr := o.traits
 	return []suite.Choice{
 		{
 			Name: "Edges", Declared: edge.Chosen(tr.Edges),
 			Values: edge.Single("debouncertest"), Literal: edge.Literal("debouncertest"),
 			Means:    edgesMean,
-			Needless: suite.Always, Observe: o.edges, Shown: o.shown("Edges"),
+			Needless: suite.Always, Observe: o.edges, Shown: o.c.said.Of("Edges"),
 			Set: func(v int) { tr.Edges = edge.Listed(v) },
 			Alter: func(v int, rec *suite.Recording) (*suite.Recording, bool) {
 				return edge.Alter(rec, tr.Edges, tr.built(), Edges(v))
 			},
 		},
-		{
-			Order: suite.Ranked(2),
-			Name:  "Payload", Declared: int(tr.Payload),
-			Values:   []string{"LastPayload", "FirstPayload", "NoPayload", "AllPayloads"},
-			Means:    []string{"of the newest event", "of the burst's first", "the callback has none", "of all events"},
-			Needless: suite.Always, Observe: o.payload,
-			Set: func(v int) { tr.Payload = Payload(v) },
+		edge.Choice(&tr.Payload, suite.Choice{
+			Name: "Payload", Order: suite.Ranked(2), Needless: suite.Always, Observe: o.payload,
 		},
-		{
-			Name: "Tie", Declared: int(tr.Tie),
-			Values: []string{"FireFirst", "ResetFirst", "EitherTie"},
-			Means: []string{
-				"an event at the deadline begins a new burst", "it joins the burst, and the deadline moves",
-				"either, by chance",
-			},
-			Needless: o.noTrailing, Observe: o.tie,
-			Set: func(v int) { tr.Tie = Tie(v) },
+			"LastPayload", "of the newest event",
+			"FirstPayload", "of the burst's first",
+			"NoPayload", "the callback has none",
+			"AllPayloads", "of all events"),
+		edge.Choice(&tr.Tie, suite.Choice{Name: "Tie", Needless: o.noTrailing, Observe: o.tie},
+			"FireFirst", "an event at the deadline begins a new burst",
+			"ResetFirst", "it joins the burst, and the deadline moves",
+			"EitherTie", "either, by chance"),
+		edge.Choice(&tr.StaleFire, suite.Choice{
+			Name: "StaleFire", Order: suite.Ranked(2), Needless: o.noTrailing, Observe: o.staleFire,
 		},
-		{
-			Order: suite.Ranked(2),
-			Name:  "StaleFire", Declared: int(tr.StaleFire),
-			Values: []string{"StaleForbidden", "StaleAllowed"},
-			Means: []string{
-				"a call that has returned supersedes what has not started, unless that was just about to",
-				"an expired timer fires all the same",
-			},
-			Needless: o.noTrailing, Observe: o.staleFire,
-			Set: func(v int) { tr.StaleFire = StaleFire(v) },
-		},
-	}
-}
-
-// ofOperations are the choices of what Cancel and Stop do.
-func (o observer) ofOperations() []suite.Choice {
-	tr := o.traits
-	return []suite.Choice{
-		{
-			Order: []int{int(FinishBarrier), int(CommitBarrier), int(NoBarrier)},
-			Name:  "CancelBarrier", Declared: int(tr.CancelBarrier),
-			Values: []string{"NoBarrier", "CommitBarrier", "FinishBarrier"},
-			Means: []string{
-				"due callbacks may start after Cancel", "if it reports true, nothing runs for what it cancelled",
-				"nothing starts after Cancel, unless it was just about to",
-			},
+			"StaleForbidden", "a call that has returned supersedes what has not started, unless that was just about to",
+			"StaleAllowed", "an expired timer fires all the same"),
+		edge.Choice(&tr.CancelBarrier, suite.Choice{
+			Name: "CancelBarrier", Order: []int{int(FinishBarrier), int(CommitBarrier), int(NoBarrier)},
 			Needless: o.without(verb.Cancel), Observe: o.cancelBarrier,
-			Set: func(v int) { tr.CancelBarrier = CancelBarrier(v) },
 		},
-		{
-			Order: suite.Ranked(3),
-			Name:  "AfterCancel", Declared: int(tr.AfterCancel),
-			Values: []string{"CancelReusable", "CancelFinal", "CancelKeepsBurst"},
-			Means: []string{
-				"the next event begins a burst", "nothing fires again", "the burst goes on without the " +
-					"cancelled events",
-			},
-			Needless: o.without(verb.Cancel), Observe: o.afterCancel,
-			Set: func(v int) { tr.AfterCancel = AfterCancel(v) },
+			"NoBarrier", "due callbacks may start after Cancel",
+			"CommitBarrier", "if it reports true, nothing runs for what it cancelled",
+			"FinishBarrier", "nothing starts after Cancel, unless it was just about to"),
+		edge.Choice(&tr.AfterCancel, suite.Choice{
+			Name: "AfterCancel", Order: suite.Ranked(3), Needless: o.without(verb.Cancel), Observe: o.afterCancel,
 		},
-		{
-			Name: "StopPending", Declared: int(tr.StopPending),
-			Values:   []string{"StopDrops", "StopFlushes"},
-			Means:    []string{"pending events are discarded", "pending events fire"},
-			Needless: o.without(verb.Stop), Observe: o.stopPending,
-			Set: func(v int) { tr.StopPending = StopPending(v) },
+			"CancelReusable", "the next event begins a burst",
+			"CancelFinal", "nothing fires again",
+			"CancelKeepsBurst", "the burst goes on without the cancelled events"),
+		edge.Choice(&tr.StopPending, suite.Choice{
+			Name: "StopPending", Needless: o.without(verb.Stop), Observe: o.stopPending,
 		},
-	}
-}
-
-// ofCallbacks are the choices of when and how callbacks run. What they may call comes first: it
-// decides whether callbacks that take time can be tried.
-func (o observer) ofCallbacks() []suite.Choice {
-	tr := o.traits
-	return []suite.Choice{
-		{
-			Order: suite.Ranked(2),
-			Name:  "Reentrancy", Declared: int(tr.Reentrancy),
-			Values:  []string{"ReentrancyAllowed", "ReentrancyForbidden"},
-			Means:   []string{"the callback may call the debouncer", "the callback must not call the debouncer"},
-			Observe: o.reentrancy,
-			Set:     func(v int) { tr.Reentrancy = Reentrancy(v) },
+			"StopDrops", "pending events are discarded",
+			"StopFlushes", "pending events fire"),
+		edge.Choice(&tr.Reentrancy, suite.Choice{
+			Name: "Reentrancy", Order: suite.Ranked(2), Observe: o.reentrancy,
 		},
-		{
-			Name: "ZeroWait", Declared: int(tr.ZeroWait),
-			Values:   []string{"ZeroSync", "ZeroNextTick", "ZeroRefused"},
-			Means:    []string{"an event fires within its call", "it fires at its instant", "the constructor panics"},
-			Needless: o.noTrailing, Observe: o.zeroWait,
-			Set: func(v int) { tr.ZeroWait = ZeroWait(v) },
+			"ReentrancyAllowed", "the callback may call the debouncer",
+			"ReentrancyForbidden", "the callback must not call the debouncer"),
+		edge.Choice(&tr.ZeroWait, suite.Choice{Name: "ZeroWait", Needless: o.noTrailing, Observe: o.zeroWait},
+			"ZeroSync", "an event fires within its call",
+			"ZeroNextTick", "it fires at its instant",
+			"ZeroRefused", "the constructor panics"),
+		edge.Choice(&tr.Overlap, suite.Choice{
+			Name: "Overlap", Order: []int{int(Serial), int(Parallel)}, Needless: o.noTrailing, Observe: o.overlap,
 		},
-		{
-			Order: []int{int(Serial), int(Parallel)},
-			Name:  "Overlap", Declared: int(tr.Overlap),
-			Values: []string{"Serial", "Parallel", "SerialReceiver"},
-			Means: []string{
-				"one callback at a time", "callbacks do not wait for each other",
-				"one at a time, on the goroutine that receives events",
-			},
-			Needless: o.noTrailing, Observe: o.overlap,
-			Set: func(v int) { tr.Overlap = Overlap(v) },
-		},
-		{
-			Order: suite.Ranked(2),
-			Name:  "BothSingle", Declared: int(tr.BothSingle),
-			Values:   []string{"BothOnce", "BothTwice"},
-			Means:    []string{"a burst of one event fires once", "it fires on both edges"},
+			"Serial", "one callback at a time",
+			"Parallel", "callbacks do not wait for each other",
+			"SerialReceiver", "one at a time, on the goroutine that receives events"),
+		edge.Choice(&tr.BothSingle, suite.Choice{
+			Name: "BothSingle", Order: suite.Ranked(2), Observe: o.bothSingle,
 			Needless: func() bool { return !slices.Contains(tr.Edges, LeadingAndTrailing) },
-			Observe:  o.bothSingle,
-			Set:      func(v int) { tr.BothSingle = BothSingle(v) },
 		},
+			"BothOnce", "a burst of one event fires once",
+			"BothTwice", "it fires on both edges"),
 	}
 }
 
 // optional are the choices that nobody need declare.
 func (o observer) optional() []suite.Choice {
-	t := o.traits
+	tr := o.traits
 	return []suite.Choice{
-		{
-			Order: suite.Ranked(3),
-			Name:  "MaxWait", Declared: int(t.MaxWait),
-			Values: []string{"MaxWaitFromFirst", "MaxWaitFromFire", "MaxWaitOnCall"},
-			Means: []string{
-				"the bound counts from the first pending event", "the bound counts from the previous fire",
-				"only an event after the bound fires, not a timer",
-			},
-			Observe: o.maxWait, Shown: o.shown("MaxWait"),
-			Set: func(v int) { t.MaxWait = MaxWait(v) },
+		edge.Choice(&tr.MaxWait, suite.Choice{
+			Name: "MaxWait", Order: suite.Ranked(3), Observe: o.maxWait, Shown: o.c.said.Of("MaxWait"),
 		},
-		{
-			Order: suite.Ranked(2),
-			Name:  "AfterFlush", Declared: int(t.AfterFlush), Values: []string{"FlushEndsBurst", "FlushKeepsBurst"},
-			Means:   []string{"an event after a flush begins a burst", "the burst goes on"},
-			Observe: o.afterFlush, Set: func(v int) { t.AfterFlush = AfterFlush(v) },
+			"MaxWaitFromFirst", "the bound counts from the first pending event",
+			"MaxWaitFromFire", "the bound counts from the previous fire",
+			"MaxWaitOnCall", "only an event after the bound fires, not a timer"),
+		edge.Choice(&tr.AfterFlush, suite.Choice{
+			Name: "AfterFlush", Order: suite.Ranked(2), Observe: o.afterFlush,
 		},
-		{
-			Name: "Full", Declared: int(t.Full), Values: []string{"FullFires", "FullMakesRoom"},
-			Means:   []string{"a burst of k events fires at once", "it fires when another event comes"},
-			Observe: o.full, Shown: o.shown("Full"), Set: func(v int) { t.Full = Full(v) },
+			"FlushEndsBurst", "an event after a flush begins a burst",
+			"FlushKeepsBurst", "the burst goes on"),
+		edge.Choice(&tr.Full, suite.Choice{Name: "Full", Observe: o.full, Shown: o.c.said.Of("Full")},
+			"FullFires", "a burst of k events fires at once",
+			"FullMakesRoom", "it fires when another event comes"),
+		edge.Choice(&tr.StopBarrier, suite.Choice{
+			Name: "StopBarrier", Order: []int{0, int(NoBarrier)}, Observe: o.stopBarrier,
 		},
-		{
-			Order: []int{0, int(NoBarrier)},
-			Name:  "StopBarrier", Declared: int(t.StopBarrier),
-			Values:  []string{"NoBarrier"},
-			Means:   []string{"due callbacks may start after Stop"},
-			Observe: o.stopBarrier,
-			Set:     func(v int) { t.StopBarrier = CancelBarrier(v) },
+			"NoBarrier", "due callbacks may start after Stop"),
+		edge.Choice(&tr.CloseFlush, suite.Choice{
+			Name: "CloseFlush", Order: []int{int(CloseFires), int(CloseDrops)}, Observe: o.closeFlush,
 		},
-		{
-			Order: []int{int(CloseFires), int(CloseDrops)},
-			Name:  "CloseFlush", Declared: int(t.CloseFlush),
-			Values: []string{"CloseFires", "CloseAtDeadline", "CloseDrops"},
-			Means: []string{"pending events fire at the end of the input", "they fire at their deadline", "they " +
-				"are dropped"},
-			Observe: o.closeFlush,
-			Set:     func(v int) { t.CloseFlush = CloseFlush(v) },
+			"CloseFires", "pending events fire at the end of the input",
+			"CloseAtDeadline", "they fire at their deadline",
+			"CloseDrops", "they are dropped"),
+		edge.Choice(&tr.ClockBack, suite.Choice{
+			Name: "ClockBack", Order: suite.Ranked(2), Observe: o.clockBack, Apart: true,
 		},
-		{
-			Order: suite.Ranked(2),
-			Name:  "ClockBack", Declared: int(t.ClockBack), Values: []string{"BackBounded", "BackStands"},
-			Means: []string{
-				"setting the clock back delays pending events by one wait at most",
-				"nothing fires until an injected clock that was set back is where it was",
-			},
-			Observe: o.clockBack, Apart: true,
-			Set: func(v int) { t.ClockBack = ClockBack(v) },
+			"BackBounded", "setting the clock back delays pending events by one wait at most",
+			"BackStands", "nothing fires until an injected clock that was set back is where it was"),
+		edge.Choice(&tr.PanicPolicy, suite.Choice{
+			Name: "PanicPolicy", Observe: o.panicPolicy, Apart: true, Shown: o.c.said.Of("PanicPolicy"),
 		},
-		{
-			Name: "PanicPolicy", Declared: int(t.PanicPolicy), Values: []string{"PanicPropagates", "PanicRecovered"},
-			Means:   []string{"a callback's panic propagates on its goroutine", "a callback's panic is recovered"},
-			Observe: o.panicPolicy, Apart: true, Shown: o.shown("PanicPolicy"),
-			Set: func(v int) { t.PanicPolicy = PanicPolicy(v) },
-		},
+			"PanicPropagates", "a callback's panic propagates on its goroutine",
+			"PanicRecovered", "a callback's panic is recovered"),
 	}
 }

@@ -13,26 +13,26 @@ import (
 
 // difference compares a run with the model, in each reading of what is configured.
 func (x *exam) difference() *edge.Finding {
-	if x.first != nil {
-		return x.first
+	if x.found != nil {
+		return x.found
 	}
-	x.first = &edge.Finding{}
+	x.found = &edge.Finding{}
 	if !x.modelled() {
-		return x.first
+		return x.found
 	}
 	var plain *edge.Finding
 	for _, r := range readings(x.Schedule.Config) {
 		found := x.compared(r)
 		if found.Violation == nil {
-			return x.first
+			return x.found
 		}
 		if plain == nil {
 			plain = found
 		}
 	}
-	x.first = plain
+	x.found = plain
 	x.boundLeads(plain)
-	return x.first
+	return x.found
 }
 
 // boundLeads says of an event that fired at its own instant behind a fire of the bound, within its burst, that this
@@ -45,13 +45,12 @@ func (x *exam) boundLeads(found *edge.Finding) {
 		if f.Began.At != found.At || i == 0 || edge.Calls(x.Schedule, x.Fires[i-1].Began.At, f.Began.At) == 0 {
 			continue
 		}
-		for _, s := range x.Schedule.Steps {
-			if s.Op == verb.Call && s.N == f.Value && s.At == f.Began.At {
-				found.Because = text("call %d is not the first of its burst, which a fire of the bound does "+
-					"not end; ", s.N) +
-					found.Because
-				return
-			}
+		if slices.ContainsFunc(x.Schedule.Steps, func(s conformance.Step) bool {
+			return s.Op == verb.Call && s.N == f.Value && s.At == f.Began.At
+		}) {
+			found.Because = edge.Text("call %d is not the first of its burst, which a fire of the bound does not end; ",
+				f.Value) + found.Because
+			return
 		}
 	}
 }
@@ -171,10 +170,11 @@ func (x *exam) edgeBecause(rule string, want []edge.Fire, w *edge.Fire, at time.
 		why += ": the flush before it has fired, and FlushEndsBurst is declared"
 	}
 	if w.Behind > 0 {
-		why += text("; the callback before it ends at %s", w.At)
+		why += edge.Text("; the callback before it ends at %s", w.At)
 	}
 	if shortBound(cfg) {
-		why += text("; taking a bound shorter than the wait as the wait, %s, does not explain the run either", cfg.Wait)
+		why += edge.Text("; taking a bound shorter than the wait as the wait, %s, does not explain the run either",
+			cfg.Wait)
 	}
 	return why
 }
@@ -190,12 +190,13 @@ func (x *exam) quietBecause(rule string, want []edge.Fire, at time.Duration) str
 			return s.Op != verb.Call || s.At > at
 		})
 		if n := len(calls); n > 1 {
-			return text("call %d came %s after call %d, within the burst", calls[n-1].N, at-calls[n-2].At, calls[n-2].N)
+			return edge.Text("call %d came %s after call %d, within the burst",
+				calls[n-1].N, at-calls[n-2].At, calls[n-2].N)
 		}
 	case rule == "DB-LEADONLY":
-		return text("of a burst only the first event fires, here call %d", want[len(want)-1].Value)
+		return edge.Text("of a burst only the first event fires, here call %d", want[len(want)-1].Value)
 	case rule == "DB-BOTH1":
-		return text("call %d, the only one of its burst, had fired", want[len(want)-1].Value)
+		return edge.Text("call %d, the only one of its burst, had fired", want[len(want)-1].Value)
 	}
 	return ""
 }
@@ -205,19 +206,19 @@ func (x *exam) decidedBecause(w *edge.Fire, at time.Duration) string {
 	cfg := x.Schedule.Config
 	switch w.Kind {
 	case edge.Leading:
-		return text("call %d at %s is the first of its burst", w.Value, at)
+		return edge.Text("call %d at %s is the first of its burst", w.Value, at)
 	case edge.Bound:
-		return text("the first pending event came at %s, and the bound is %s", at-cfg.MaxWait, cfg.MaxWait)
+		return edge.Text("the first pending event came at %s, and the bound is %s", at-cfg.MaxWait, cfg.MaxWait)
 	case edge.Brought:
-		return text("more than the bound of %s has passed since the first pending event, so call %d fires: "+
+		return edge.Text("more than the bound of %s has passed since the first pending event, so call %d fires: "+
 			"MaxWaitOnCall is declared",
 			cfg.MaxWait, w.Value)
 	case edge.Trailing:
-		return text("the newest event came at %s, and the wait is %s", at-cfg.Wait, cfg.Wait)
+		return edge.Text("the newest event came at %s, and the wait is %s", at-cfg.Wait, cfg.Wait)
 	case edge.Flushed:
-		return text("flush at %s fires what is pending", at)
+		return edge.Text("flush at %s fires what is pending", at)
 	case edge.Filled:
-		return text("the burst was full with %d", cfg.K)
+		return edge.Text("the burst was full with %d", cfg.K)
 	}
 	return ""
 }

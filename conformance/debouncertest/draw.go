@@ -75,23 +75,18 @@ func gapsOf(cfg conformance.Config) []time.Duration {
 
 // drawn lists the configurations of schedules that are drawn, by kind, each kind as often
 // as any other.
-func (c *contract) drawn(s *suite.Suite) [][]conformance.Config {
-	var kinds [][]conformance.Config
-	if declared := c.spec.Traits.Edges; len(declared) == 0 || slices.Contains(declared, Trailing) {
-		kinds = c.drawnTrailing(s)
-	}
-	for _, e := range c.spec.Traits.Edges {
-		if e != Trailing {
-			kinds = append(kinds, c.drawnEdge(s, e)...)
-		}
+func (c *contract) drawn(s *suite.Suite) (kinds [][]conformance.Config) {
+	for _, e := range c.kinds() {
+		kinds = append(kinds, c.drawnOn(s, e)...)
 	}
 	return kinds
 }
 
-// drawnTrailing are those of the trailing edge.
-func (c *contract) drawnTrailing(s *suite.Suite) [][]conformance.Config {
+// drawnOn are those of one kind of edges.
+func (c *contract) drawnOn(s *suite.Suite, e Edges) [][]conformance.Config {
 	traits := c.spec.Traits
-	base := suite.Configured("wait", "100ms")
+	base, _ := on(e, suite.Configured("wait", "100ms"), "")
+	bounded := traits.MaxWait != 0 && (e == Trailing || e == LeadingAndTrailing)
 	each := func(key string, values ...string) (out []conformance.Config) {
 		for _, v := range values {
 			out = append(out, base.Without(key).With(key, v))
@@ -99,53 +94,32 @@ func (c *contract) drawnTrailing(s *suite.Suite) [][]conformance.Config {
 		return out
 	}
 	kinds := [][]conformance.Config{{base}, each("wait", "333.333333ms", "1ms", "2500h")}
-	if traits.MaxWait != 0 {
+	if bounded {
 		kinds = append(kinds, each("maxwait", "250ms", "100ms", "1s"))
-	}
-	if s.Bubble && traits.Reentrancy != ReentrancyForbidden {
-		inside := []string{string(verb.Call)}
-		for _, op := range others(s) {
-			inside = append(inside, string(op))
-		}
-		busy := each("busy", "30ms", "250ms")
-		if traits.MaxWait != 0 {
-			busy = append(busy, base.With("maxwait", "250ms").With("busy", "350ms"))
-		}
-		kinds = append(kinds, busy, each("inside", inside...))
-	}
-	if s.Bubble && s.Time == conformance.Injected {
-		kinds = append(kinds, append(each("wait", "0"), each("epoch", suite.DrawnEpochs...)...))
-	}
-	return kinds
-}
-
-// drawnEdge are those of another kind of edges.
-func (c *contract) drawnEdge(s *suite.Suite, e Edges) [][]conformance.Config {
-	traits := c.spec.Traits
-	base := suite.Configured("wait", "100ms", "edges", e.String())
-	kinds := [][]conformance.Config{{base}, {base}} // twice as often
-	if traits.MaxWait != 0 && e == LeadingAndTrailing {
-		kinds = append(kinds, []conformance.Config{base.With("maxwait", "250ms"), base.With("maxwait", "100ms")})
 	}
 	if e == NoEdges {
 		return kinds
 	}
 	if s.Bubble && traits.Reentrancy != ReentrancyForbidden {
-		busy := []conformance.Config{base.With("busy", "30ms"), base.With("busy", "250ms")}
-		if traits.MaxWait != 0 && e == LeadingAndTrailing {
+		busy := each("busy", "30ms", "250ms")
+		if bounded {
 			busy = append(busy, base.With("maxwait", "250ms").With("busy", "350ms"))
 		}
 		kinds = append(kinds, busy)
+		if e == Trailing {
+			inside := []conformance.Config{base.With("inside", string(verb.Call))}
+			for _, op := range others(s) {
+				inside = append(inside, base.With("inside", string(op)))
+			}
+			kinds = append(kinds, inside)
+		}
 	}
 	if s.Bubble && s.Time == conformance.Injected {
-		var others []conformance.Config
-		if traits.BothSingle != BothTwice {
-			others = append(others, suite.Configured("wait", "0", "edges", e.String()))
+		elsewhere := each("epoch", suite.DrawnEpochs...)
+		if e == Trailing || traits.BothSingle != BothTwice {
+			elsewhere = append(each("wait", "0"), elsewhere...)
 		}
-		for _, epoch := range suite.DrawnEpochs {
-			others = append(others, base.With("epoch", epoch))
-		}
-		kinds = append(kinds, others)
+		kinds = append(kinds, elsewhere)
 	}
 	return kinds
 }
@@ -185,10 +159,7 @@ func (c *contract) Twins(s *suite.Suite) twins.Terms {
 		},
 	}
 	for _, e := range c.kinds() {
-		cfg := suite.Configured("wait", suite.Unit.String())
-		if e != Trailing {
-			cfg = cfg.With("edges", e.String())
-		}
+		cfg, _ := on(e, suite.Configured("wait", suite.Unit.String()), "")
 		tw.Configs = append(tw.Configs, cfg)
 	}
 	if s.Accepts(verb.Pending) {

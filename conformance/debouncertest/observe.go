@@ -38,10 +38,8 @@ func (o observer) configured(first ...Edges) (Edges, string) {
 	if i := slices.IndexFunc(first, func(e Edges) bool { return slices.Contains(o.traits.Edges, e) }); i >= 0 {
 		e = first[i]
 	}
-	if e == Trailing {
-		return e, "wait=100ms"
-	}
-	return e, "wait=100ms edges=" + e.String()
+	cfg, _ := on(e, suite.Configured("wait", "100ms"), "")
+	return e, cfg.String()
 }
 
 // tried runs a schedule in an order, or in any where that is chance, without the runs in which
@@ -60,25 +58,11 @@ func (o observer) settled(text string) *suite.Recording {
 	return nil
 }
 
-// say notes what New was built with and did not show, and returns that nothing was observed.
-func (o observer) say(choice, said string) int {
-	if o.c.said == nil {
-		o.c.said = map[string]string{}
-	}
-	o.c.said[choice] = said
-	return 0
-}
-
-// shown returns what was noted about a choice.
-func (o observer) shown(choice string) func() string {
-	return func() string { return o.c.said[choice] }
-}
-
 func (o observer) edges() int {
 	value, said := edge.Observed(o.Suite, "debouncertest", func(e Edges, steps string) *suite.Recording {
 		return o.settled("wait=100ms edges=" + e.String() + steps)
 	})
-	o.say("Edges", said)
+	o.c.said.Note("Edges", said)
 	return value
 }
 
@@ -300,8 +284,8 @@ func (o observer) maxWait() int {
 	}
 	rec := o.settled(strings.Replace(cfg, "wait=100ms", "wait=100ms maxwait=250ms", 1) + bounded)
 	if !edge.Differ(o.settled(cfg+bounded), rec) {
-		return o.say("MaxWait", "Spec.New does the same with cfg.MaxWait = 250ms as without: if your code takes a "+
-			"bound, hand it on, and declare MaxWait.")
+		return o.c.said.Note("MaxWait", "Spec.New does the same with cfg.MaxWait = 250ms as without: if your "+
+			"code takes a bound, hand it on, and declare MaxWait.")
 	}
 	for _, how := range []MaxWait{MaxWaitFromFirst, MaxWaitFromFire, MaxWaitOnCall} {
 		traits := *o.traits
@@ -319,14 +303,10 @@ func (o observer) afterFlush() int {
 		return 0
 	}
 	rec := o.settled("wait=100ms edges=both | call 1 @0 | call 2 @10ms | flush @20ms | call 3 @30ms")
-	switch at := func(ms time.Duration) bool {
-		return rec != nil && slices.ContainsFunc(rec.Fires, func(f conformance.Fire) bool {
-			return f.Began.At == ms*time.Millisecond
-		})
-	}; {
-	case !at(20):
+	switch {
+	case rec == nil || !firedWith(rec, 2):
 		return 0
-	case at(30):
+	case firedWith(rec, 3):
 		return int(FlushEndsBurst)
 	}
 	return int(FlushKeepsBurst)
@@ -341,8 +321,8 @@ func (o observer) full() int {
 	rec := o.settled("wait=100ms k=2" + steps)
 	switch {
 	case !edge.Differ(o.settled("wait=100ms"+steps), rec):
-		return o.say("Full", "Spec.New does the same with cfg.Full = 2 as without: if your code takes a number, hand "+
-			"it on, and declare Full.")
+		return o.c.said.Note("Full", "Spec.New does the same with cfg.Full = 2 as without: if your code takes a "+
+			"number, hand it on, and declare Full.")
 	case !firedWith(rec, 1) && firedWith(rec, 2):
 		return int(FullMakesRoom)
 	}
@@ -398,10 +378,7 @@ func (o observer) clockBack() int {
 		return 0
 	}
 	e := &explorer{Suite: o.Suite, traits: o.traits}
-	base := suite.Configured("wait", "100ms")
-	if built := o.traits.built(); built != Trailing {
-		base = base.With("edges", built.String())
-	}
+	base, _ := on(o.traits.built(), suite.Configured("wait", "100ms"), "")
 	for _, s := range e.setBack(base) {
 		seen := o.Try(s, inside.OrderSettled, 1)
 		if len(seen) == 0 || o.c.Exam(o.traits, seen[0], suite.Job{}).back() != nil {
@@ -421,7 +398,7 @@ func (o observer) panicPolicy() int {
 		traits.PanicPolicy = policy
 		return o.c.panicsWith(&suite.Probe{Suite: o.Suite}, &traits)
 	})
-	o.say("PanicPolicy", why)
+	o.c.said.Note("PanicPolicy", why)
 	return policy
 }
 

@@ -244,21 +244,16 @@ func (c *contract) panicsWith(p *suite.Probe, traits *Traits) (*suite.Violation,
 // panicking are the configurations in which callbacks panic: at once, after a call of their own,
 // or after some time, in which something else may have come to wait for their end.
 func (c *contract) panicking(s *suite.Suite, traits *Traits) []conformance.Config {
-	base := suite.Configured("wait", "100ms")
+	kinds := edge.Kinds(traits.Edges, Trailing)
 	var plain []conformance.Config
-	trails := len(traits.Edges) == 0 || slices.Contains(traits.Edges, Trailing)
-	if trails {
-		plain = append(plain, base)
-		if traits.MaxWait != 0 {
-			plain = append(plain, base.With("maxwait", "100ms"))
+	for _, ed := range kinds {
+		cfg, _ := on(ed, suite.Configured("wait", "100ms"), "")
+		plain = append(plain, cfg)
+		if ed == Trailing && traits.MaxWait != 0 {
+			plain = append(plain, cfg.With("maxwait", "100ms"))
 		}
-		if traits.Full == FullFires {
-			plain = append(plain, base.With("k", "2"))
-		}
-	}
-	for _, e := range traits.Edges {
-		if e != Trailing {
-			plain = append(plain, base.With("edges", e.String()))
+		if ed == Trailing && traits.Full == FullFires {
+			plain = append(plain, cfg.With("k", "2"))
 		}
 	}
 	all := plain
@@ -273,7 +268,7 @@ func (c *contract) panicking(s *suite.Suite, traits *Traits) []conformance.Confi
 		}
 	}
 	zero := traits.ZeroWait == ZeroSync || traits.ZeroWait == ZeroNextTick && s.Bubble
-	if trails && zero && calls && s.Unsettled() == "" && s.Livelocks() == "" {
+	if slices.Contains(kinds, Trailing) && zero && calls && s.Unsettled() == "" && s.Livelocks() == "" {
 		all = append(all, suite.Configured("wait", "0", "inside", string(verb.Call)))
 	}
 	return all
@@ -282,19 +277,15 @@ func (c *contract) panicking(s *suite.Suite, traits *Traits) []conformance.Confi
 // worksOn judges a run in which a callback has panicked.
 func (x *exam) worksOn() *suite.Violation {
 	if x.traits.Payload == AllPayloads && !x.particular() {
-		if v := x.all(); v != nil {
+		if v := judged((*exam).all)(x); v != nil {
 			return v
 		}
 	}
-	if x.configured() {
+	switch {
+	case x.configured():
 		return x.difference().Violation
+	case !x.judgeable():
+		return x.zeroWait()
 	}
-	for _, check := range []func(*exam) *suite.Violation{
-		(*exam).quiet, (*exam).exact, (*exam).once, (*exam).live, (*exam).idle, (*exam).flush, (*exam).zeroWait,
-	} {
-		if v := check(x); v != nil {
-			return v
-		}
-	}
-	return nil
+	return x.first((*exam).quiet, (*exam).exact, (*exam).once, (*exam).live, (*exam).idle, (*exam).flush)
 }

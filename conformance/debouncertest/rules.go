@@ -26,7 +26,7 @@ func (c *contract) Rules() []rule {
 		[]rule{overlapRule()},
 		edgeRules(),
 		boundRules(),
-		[]rule{fullRule(), noEdgeRule(), allRule(), closeRule()},
+		[]rule{noEdgeRule(), allRule(), closeRule()},
 		keyRules(),
 		[]rule{backRule()},
 		c.commonRules(),

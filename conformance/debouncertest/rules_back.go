@@ -40,7 +40,7 @@ func (x *exam) back() *suite.Violation {
 	case x.Schedule.Config.Edges&Leading != 0:
 		return x.leadBack()
 	}
-	because := text("the clock was set back by %s at %s, which may delay pending events by %s at most",
+	because := edge.Text("the clock was set back by %s at %s, which may delay pending events by %s at most",
 		-step.D, step.At, most)
 	for _, s := range x.Schedule.Steps {
 		if setsClock(s) {
@@ -79,7 +79,7 @@ func (x *exam) leadBack() *suite.Violation {
 		})
 		if back != nil && before != nil && s.At > before.At+x.Schedule.Config.Wait && !fired {
 			return x.told(s.At,
-				text("the clock was set back by %s at %s, and call %d came later", -back.D, back.At, before.N),
+				edge.Text("the clock was set back by %s at %s, and call %d came later", -back.D, back.At, before.N),
 				"call %d did not fire at %s", s.N, s.At)
 		}
 		before = s

@@ -18,7 +18,7 @@ func overlapRule() rule {
 		},
 		About: func(j suite.Job) bool { return j.Schedule.Config.Busy > 0 },
 		Sees:  func(x *exam) bool { return x.ofAnyEdge() || x.mayWait() && !edge.HasKeys(x.Schedule) },
-		Check: (*exam).overlap,
+		Check: judged((*exam).overlap),
 	}
 }
 
@@ -32,19 +32,16 @@ func allRule() rule {
 			return suite.If(tr.Payload != AllPayloads, "no Payload: AllPayloads is declared")
 		},
 		Sees:  (*exam).ofAnyEdge,
-		Check: (*exam).all,
+		Check: judged((*exam).all),
 	}
 }
 
 func (x *exam) overlap() *suite.Violation {
-	if !x.judgeable() {
-		return nil
-	}
 	for i := range x.Fires {
 		for j := range x.Fires {
 			a, b := &x.Fires[i], &x.Fires[j]
 			if a.Began.Seq < b.Began.Seq && (a.Ended.Seq == 0 || b.Began.Seq < a.Ended.Seq) {
-				return x.told(b.Began.At, text("the callback that started at %s was still running", a.Began.At),
+				return x.told(b.Began.At, edge.Text("the callback that started at %s was still running", a.Began.At),
 					"a callback started at %s while another ran", b.Began.At)
 			}
 		}
@@ -55,7 +52,7 @@ func (x *exam) overlap() *suite.Violation {
 // all compares what each callback got with the events since the callback before it.
 func (x *exam) all() *suite.Violation {
 	edges := x.Schedule.Config.Edges
-	if !x.judgeable() || edges == LeadingAndTrailing && x.traits.BothSingle != BothOnce {
+	if edges == LeadingAndTrailing && x.traits.BothSingle != BothOnce {
 		return nil
 	}
 	v := x.view()

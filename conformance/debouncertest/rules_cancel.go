@@ -21,7 +21,7 @@ func cancelRules() []rule {
 			Absent: noTrailing,
 			About:  about,
 			Sees:   (*exam).ofTrailing,
-			Check:  (*exam).cancel,
+			Check:  judged((*exam).cancel),
 		},
 		{
 			Rule: extended("DB-CANCELBAR", "Once Cancel has returned, a callback MUST NOT start: with "+
@@ -33,7 +33,7 @@ func cancelRules() []rule {
 			Unless:   promisesNothing,
 			About:    about,
 			Sees:     (*exam).ofAnyEdge,
-			Check:    (*exam).barrier,
+			Check:    judged((*exam).barrier),
 		},
 		{
 			Rule: core("DB-REUSE", "After Cancel a new event MUST start a new burst, unless Cancel is "+
@@ -43,7 +43,7 @@ func cancelRules() []rule {
 			Absent:   noTrailing,
 			About:    about,
 			Sees:     (*exam).ofTrailing,
-			Check:    (*exam).reuse,
+			Check:    judged((*exam).reuse),
 		},
 	}
 }
@@ -104,9 +104,6 @@ func (x *exam) owed(f *conformance.Fire, at time.Duration) bool {
 }
 
 func (x *exam) cancel() *suite.Violation {
-	if !x.judgeable() {
-		return nil
-	}
 	v := x.view()
 	return x.eachFire(func(i int, f *conformance.Fire) *suite.Violation {
 		k := x.cancelled(f)
@@ -117,15 +114,12 @@ func (x *exam) cancel() *suite.Violation {
 		if v.running(c.Began.At+v.wait) != nil && k.Began.At >= c.Began.At+v.wait && !k.OK {
 			return nil // it was due already, behind a running callback
 		}
-		return x.told(f.Began.At, text("cancel at %s had discarded call %d", k.Began.At, c.N),
+		return x.told(f.Began.At, edge.Text("cancel at %s had discarded call %d", k.Began.At, c.N),
 			"fired at %s, want no fire", f.Began.At)
 	})
 }
 
 func (x *exam) barrier() *suite.Violation {
-	if !x.judgeable() {
-		return nil
-	}
 	commit := x.traits.CancelBarrier == CommitBarrier
 	if commit && !x.configured() {
 		if found := x.reportsFired(); found != nil {
@@ -142,7 +136,7 @@ func (x *exam) barrier() *suite.Violation {
 		if commit {
 			why = "it had reported true, so nothing may run for what it cancelled"
 		}
-		found := x.told(f.Began.At, text("cancel had returned at %s, and %s", k.Ended.At, why),
+		found := x.told(f.Began.At, edge.Text("cancel had returned at %s, and %s", k.Ended.At, why),
 			"a callback started at %s, after cancel had returned", f.Began.At)
 		found.Chance = !commit && x.Order == inside.OrderSampled && k.Racing
 		return found
@@ -198,8 +192,9 @@ func (x *exam) reportsFired() *suite.Violation {
 		}
 		for _, f := range x.Fires {
 			if f.Value == c.N && f.Began.Seq < k.Began.Seq {
-				return x.told(k.Began.At, text("call %d, the newest, had fired at %s, and CommitBarrier is declared",
-					c.N, f.Began.At), "cancel at %s reported true, want false", k.Began.At)
+				return x.told(k.Began.At,
+					edge.Text("call %d, the newest, had fired at %s, and CommitBarrier is declared", c.N, f.Began.At),
+					"cancel at %s reported true, want false", k.Began.At)
 			}
 		}
 	}
@@ -207,9 +202,6 @@ func (x *exam) reportsFired() *suite.Violation {
 }
 
 func (x *exam) reuse() *suite.Violation {
-	if !x.judgeable() {
-		return nil
-	}
 	v := x.view()
 	if x.traits.AfterCancel == CancelFinal {
 		return x.eachFire(func(_ int, f *conformance.Fire) *suite.Violation {
@@ -224,7 +216,7 @@ func (x *exam) reuse() *suite.Violation {
 	for _, b := range v.bursts {
 		if k := v.lastOf(b.first.Began.Seq, verb.Cancel); k != nil && !x.fulfilled(b) {
 			return x.told(b.due,
-				text("call %d came after cancel at %s, as in a new debouncer", b.first.N, k.Began.At),
+				edge.Text("call %d came after cancel at %s, as in a new debouncer", b.first.N, k.Began.At),
 				"nothing fired for call %d, want a fire at %s", b.last.N, b.due)
 		}
 	}

@@ -14,49 +14,71 @@ import (
 func edgeRules() []rule {
 	leading := without(Leading, LeadingAndTrailing)
 	return []rule{
-		{
+		compared(rule{
 			Rule: extended("DB-LEAD", "On the leading edge the very first event MUST fire at its own "+
 				"instant, with its own payload."),
 			Absent: leading,
-			Sees:   (*exam).ofEdges,
-			Check:  differs("DB-LEAD", (*exam).firstLost, nil),
-		},
-		{
+		}, (*exam).firstLost, nil),
+		compared(rule{
 			Rule: extended("DB-LEAD1", "Only the first event of a burst may fire on the leading edge; a "+
 				"burst lasts until the wait has passed since its newest event."),
 			Absent: leading,
-			Sees:   (*exam).ofEdges,
-			Check:  differs("DB-LEAD1", nil, (*exam).leadsWithin),
-		},
-		{
+		}, nil, (*exam).leadsWithin),
+		compared(rule{
 			Rule: extended("DB-REARM", "Once the wait has passed without an event, the next one MUST fire "+
 				"on the leading edge again, whatever came before."),
 			Absent: leading,
-			Sees:   (*exam).ofEdges,
-			Check:  differs("DB-REARM", (*exam).laterLost, (*exam).laterLost),
-		},
-		{
+		}, (*exam).laterLost, (*exam).laterLost),
+		compared(rule{
 			Rule:   extended("DB-LEADONLY", "With the leading edge alone nothing may fire on the trailing edge."),
 			Absent: without(Leading),
-			Sees:   (*exam).ofEdges,
-			Check:  differs("DB-LEADONLY", nil, nil),
-		},
-		{
+		}, nil, nil),
+		compared(rule{
 			Rule: extended("DB-BOTH1", "With both edges a burst of one event MUST fire once, or twice, "+
 				"as declared."),
 			Declared: []string{"BothSingle"},
 			Absent:   without(LeadingAndTrailing),
-			Sees:     (*exam).ofEdges,
-			Check:    differs("DB-BOTH1", nil, nil),
-		},
-		{
+		}, nil, nil),
+		compared(rule{
 			Rule: extended("DB-BOTHN", "With both edges a burst of several events MUST also fire on the "+
 				"trailing edge, once, with the declared payload."),
 			Declared: []string{"BothSingle", "Payload"},
 			Absent:   without(LeadingAndTrailing),
-			Sees:     (*exam).ofEdges,
-			Check:    differs("DB-BOTHN", (*exam).lastLost, (*exam).tailLost),
-		},
+		}, (*exam).lastLost, (*exam).tailLost),
+	}
+}
+
+// boundRules are those of a bound on the wait, and of bursts that hold a bounded number of events.
+func boundRules() []rule {
+	bounded := []string{"MaxWait"}
+	return []rule{
+		compared(rule{
+			Rule: extended("DB-MAX", "With a bound on the wait, pending events MUST fire when the first of "+
+				"them is as old as the bound: without another event, or with the next one, as declared."),
+			Declared: bounded,
+		}, nil, nil),
+		compared(rule{
+			Rule: extended("DB-MAXNE", "The bound MUST NOT cut a wait short: nothing may fire before the "+
+				"wait has passed since the newest event, or the bound since the first pending one."),
+			Declared: bounded,
+		}, nil, nil),
+		compared(rule{
+			Rule: extended("DB-MAXTAIL", "With a bound on the wait, events MUST still fire a wait after the "+
+				"newest, even after the bound has fired."),
+			Declared: bounded,
+		}, nil, (*exam).tailLostInBound),
+		compared(rule{
+			Rule: extended("DB-MAXPAY", "When the bound fires, it MUST carry the declared payload of the "+
+				"events up to that instant."),
+			Declared: []string{"Payload", "MaxWait"},
+		}, nil, nil),
+		compared(rule{
+			Rule: extended("DB-FULL", "A burst of k events MUST fire at once, or when another event comes, as "+
+				"declared. A smaller burst MUST fire as if there were no k."),
+			Declared: []string{"Full"},
+			Absent:   noTrailing,
+			About:    func(j suite.Job) bool { return j.Schedule.Config.Has("k") },
+		}, nil, nil),
 	}
 }
 
@@ -71,29 +93,29 @@ func noEdgeRule() rule {
 	}
 }
 
+// compared makes a rule one of edges and bounds, which judges by differs.
+func compared(r rule, busy, doubtful func(x *exam) *suite.Violation) rule {
+	r.Sees, r.Check = (*exam).ofEdges, differs(r.ID, busy, doubtful)
+	return r
+}
+
 // differs makes the Check of a rule of edges and bounds: it reports the first difference
 // between a run and the model if that breaks the rule. Otherwise busy judges what is
 // certain although callbacks take time, and doubtful what is certain although the model is
 // in doubt; either may be nil.
 func differs(id string, busy, doubtful func(x *exam) *suite.Violation) func(x *exam) *suite.Violation {
 	return func(x *exam) *suite.Violation {
-		if v := x.difference().Breaks(id); v != nil {
+		v := x.difference().Breaks(id)
+		cfg := x.Schedule.Config
+		switch {
+		case v != nil, x.Refused != "", x.Stuck, edge.Reentered(x.Recording) != nil:
 			return v
+		case cfg.Busy > 0 && busy != nil:
+			return busy(x)
+		case cfg.Busy == 0 && cfg.Inside == "" && doubtful != nil:
+			return doubtful(x)
 		}
-		if x.Refused != "" || x.Stuck || edge.Reentered(x.Recording) != nil {
-			return nil
-		}
-		check := doubtful
-		switch cfg := x.Schedule.Config; {
-		case cfg.Busy > 0:
-			check = busy
-		case cfg.Inside != "":
-			return nil
-		}
-		if check == nil {
-			return nil
-		}
-		return check(x)
+		return nil
 	}
 }
 
@@ -107,30 +129,21 @@ func (x *exam) lost(value int, at time.Duration, kind edge.Kind) *suite.Violatio
 // early makes the violation that an event fired at its own instant, whatever else is wanted.
 func (x *exam) early(f *conformance.Fire, because string, args ...any) *suite.Violation {
 	v := x.terms().Difference(x.Recording, "", nil, nil, f, f.Began.At)
-	v.Headline = x.terms().Event(f.Value) + text(" at %s, the instant of the call, want it after the wait", f.Began.At)
-	v.Because, v.Lanes = text(because, args...), []suite.Lane{x.Got()}
+	v.Headline = edge.Text("%s at %s, the instant of the call, want it after the wait",
+		x.terms().Event(f.Value), f.Began.At)
+	v.Because, v.Lanes = edge.Text(because, args...), []suite.Lane{x.Got()}
 	return v
 }
 
-// tailLost finds an event that the wait alone should have fired, whatever came before.
-func (x *exam) tailLost() *suite.Violation {
-	if x.Schedule.Config.Has("maxwait") {
-		return nil
-	}
-	return x.waitedInVain()
-}
+// tailLost finds an event that the wait alone should have fired, whatever came before, where there is no bound.
+func (x *exam) tailLost() *suite.Violation { return x.waitedInVain(false) }
 
 // tailLostInBound is tailLost where there is a bound.
-func (x *exam) tailLostInBound() *suite.Violation {
-	if !x.Schedule.Config.Has("maxwait") {
-		return nil
-	}
-	return x.waitedInVain()
-}
+func (x *exam) tailLostInBound() *suite.Violation { return x.waitedInVain(true) }
 
-func (x *exam) waitedInVain() *suite.Violation {
+func (x *exam) waitedInVain(bounded bool) *suite.Violation {
 	cfg := x.Schedule.Config
-	if cfg.Edges == NoEdges || cfg.Edges == Leading || !x.traits.bearsNewest() {
+	if cfg.Has("maxwait") != bounded || cfg.Edges == NoEdges || cfg.Edges == Leading || !x.traits.bearsNewest() {
 		return nil
 	}
 	steps := x.Schedule.Steps
@@ -203,15 +216,14 @@ func (x *exam) firedAt(v int, at time.Duration) *conformance.Fire {
 
 // callsAlone returns the calls with which the schedule begins, if callbacks take time in
 // this run and the two things are certain.
-func (x *exam) callsAlone() []conformance.Step {
-	steps := x.Schedule.Steps
-	if !x.traits.bearsNewest() {
-		return nil
+func (x *exam) callsAlone() (calls []conformance.Step) {
+	for _, s := range x.Schedule.Steps {
+		if s.Op != verb.Call || !x.traits.bearsNewest() {
+			break
+		}
+		calls = append(calls, s)
 	}
-	if i := slices.IndexFunc(steps, func(s conformance.Step) bool { return s.Op != verb.Call }); i >= 0 {
-		return steps[:i]
-	}
-	return steps
+	return calls
 }
 
 // firstLost finds a first event that did not fire.

@@ -102,7 +102,7 @@ func (x *exam) flush() *suite.Violation {
 		}
 		caused := slices.IndexFunc(x.Fires, func(f conformance.Fire) bool { return f.Began.Seq > k.Began.Seq })
 		if caused < 0 || v.flush[caused] != k {
-			return x.told(k.Began.At, text("call %d at %s was pending", c.N, c.Began.At),
+			return x.told(k.Began.At, edge.Text("call %d at %s was pending", c.N, c.Began.At),
 				"flush at %s fired nothing, want a fire at once", k.Began.At)
 		}
 	}
@@ -125,7 +125,7 @@ func (x *exam) lostByFlush(k *conformance.Done) *suite.Violation {
 	if x.firedBy(c.N, by) {
 		return nil
 	}
-	return x.told(k.Began.At, text("call %d at %s was pending", c.N, c.Began.At),
+	return x.told(k.Began.At, edge.Text("call %d at %s was pending", c.N, c.Began.At),
 		"flush at %s, while a callback ran, fired nothing by %s", k.Began.At, by)
 }
 
@@ -133,7 +133,7 @@ func (x *exam) flushNothing() *suite.Violation {
 	if x.configured() {
 		v := x.difference().Breaks("DB-FLUSH0")
 		if v != nil {
-			v.Because = text("nothing was pending for the flush at %s", v.At)
+			v.Because = edge.Text("nothing was pending for the flush at %s", v.At)
 		}
 		return v
 	}
@@ -223,7 +223,7 @@ func (x *exam) pending() *suite.Violation {
 			where = " in the callback"
 		}
 		if c := x.pendingAt(d.Began.Seq); c != nil {
-			because = text("call %d at %s had neither fired nor been discarded", c.N, c.Began.At)
+			because = edge.Text("call %d at %s had neither fired nor been discarded", c.N, c.Began.At)
 		}
 		return x.told(d.Began.At, because, "Pending()%s = %v at %s, want %v", where, d.OK, d.Began.At, want)
 	}
@@ -308,12 +308,47 @@ func (x *exam) answered(m model) *suite.Violation {
 			continue // it waited for a callback, and may have looked then
 		}
 		v := x.terms().Difference(x.Recording, "", m.Want, nil, nil, d.Began.At)
-		v.Headline = text("Pending() = %v at %s, want %v", d.OK, d.Began.At, want)
+		v.Headline = edge.Text("Pending() = %v at %s, want %v", d.OK, d.Began.At, want)
 		v.Because = "no event was waiting to fire"
 		if want {
 			v.Because = "an event had neither fired nor been discarded"
 		}
 		return v
+	}
+	return nil
+}
+
+// deniedBehind finds an event that a query denies while a callback runs, though the cancel that comes
+// next, while that still runs, discards it. What is due by then may be decided, which some answer with
+// true and others with false; but what is decided is no longer discarded.
+func (x *exam) deniedBehind(query *conformance.Done) *suite.Violation {
+	v, c, at := x.view(), x.pendingAt(query.Began.Seq), query.Began.At
+	if query.OK || query.Inside || c == nil || x.traits.Overlap == SerialReceiver || !v.bearsNewest {
+		return nil
+	}
+	cancel := v.after(query)
+	if cancel == nil || cancel.Op != verb.Cancel || cancel.Inside || cancel.Ended.At != cancel.Began.At {
+		return nil
+	}
+	runs := v.running(at)
+	for _, d := range []*conformance.Done{query, cancel} {
+		if runs == nil || v.running(d.Began.At+1) != runs || v.races(d.Began.At) || d.Ended.At != d.Began.At {
+			return nil
+		}
+	}
+	if c.Ended.Seq == 0 || c.Ended.Seq > query.Began.Seq || x.firedBy(c.N, x.End) {
+		return nil
+	}
+	return x.told(at, edge.Text("call %d at %s had neither fired nor been discarded: the cancel at %s discards it",
+		c.N, c.Began.At, cancel.Began.At), "Pending() = false at %s, want true", at)
+}
+
+// after is the first call, cancel, flush or stop after a query, nil if there is none.
+func (v *view) after(query *conformance.Done) *conformance.Done {
+	for _, d := range v.ops {
+		if d.Began.Seq > query.Began.Seq {
+			return d
+		}
 	}
 	return nil
 }

@@ -43,23 +43,16 @@ func (x *exam) eachKey() *suite.Violation {
 	if x.Refused != "" || x.Stuck || x.Schedule.Config.Inside != "" {
 		return nil
 	}
-	judge := func(own *exam) *suite.Violation {
-		for _, check := range own.alone() {
-			if v := check(own); v != nil {
-				return v
-			}
-		}
-		return nil
-	}
-	return edge.AllOrNone(func(shared ...conformance.Op) *suite.Violation { return x.ofKeys(judge, shared...) },
-		verb.Flush, verb.Cancel)
+	return edge.AllOrNone(func(shared ...conformance.Op) *suite.Violation {
+		return x.ofKeys((*exam).alone, shared...)
+	}, verb.Flush, verb.Cancel)
 }
 
 // ofKeys judges what each key did for itself, until something is found. Operations that are shared are for each.
 func (x *exam) ofKeys(judge func(own *exam) *suite.Violation, shared ...conformance.Op) *suite.Violation {
 	for key := 1; key <= edge.LastKey(x.Schedule); key++ {
 		if v := judge(x.ofKey(key, shared...)); v != nil {
-			v.Headline = text("key %d: %s", key, v.Headline)
+			v.Headline = edge.Text("key %d: %s", key, v.Headline)
 			return v
 		}
 	}
@@ -74,24 +67,33 @@ func (x *exam) ofKey(key int, shared ...conformance.Op) *exam {
 	return own
 }
 
-// alone are the laws of a debouncer that has no other beside it.
-func (x *exam) alone() []func(*exam) *suite.Violation {
+// alone judges by the laws of a debouncer that has no other beside it.
+func (x *exam) alone() *suite.Violation {
 	var all []func(*exam) *suite.Violation
-	if x.Schedule.Config.Busy > 0 && x.traits.Overlap.serial() {
-		all = append(all, (*exam).overlap)
+	busy, how := x.Schedule.Config.Busy > 0, x.traits.Overlap
+	if busy && (how == Serial || how == SerialReceiver) {
+		all = append(all, judged((*exam).overlap))
 	}
-	if x.Schedule.Config.Busy == 0 && x.traits.StopPending != 0 {
+	if !busy && x.traits.StopPending != 0 {
 		all = append(all, (*exam).stop)
 	}
-	if x.configured() {
-		return append(all, func(x *exam) *suite.Violation { return x.difference().Violation })
+	switch {
+	case x.configured():
+		all = append(all, func(x *exam) *suite.Violation { return x.difference().Violation })
+	case busy && how != Serial && how != Parallel: // undeclared, or nobody can tell which keys have a receiver each
+	case x.judgeable():
+		all = append(all, (*exam).quiet, (*exam).exact, (*exam).once, (*exam).payload, (*exam).live,
+			(*exam).cancel, (*exam).flush, (*exam).flushNothing)
 	}
-	if o := x.traits.Overlap; x.Schedule.Config.Busy > 0 && o != Serial && o != Parallel {
-		return all // undeclared, or nobody can tell which keys have a receiver of their own
-	}
-	return append(all, (*exam).quiet, (*exam).exact, (*exam).once, (*exam).payload, (*exam).live,
-		(*exam).cancel, (*exam).flush, (*exam).flushNothing)
+	return x.first(all...)
 }
 
-// serial reports whether no two callbacks of a debouncer run at the same time.
-func (o Overlap) serial() bool { return o == Serial || o == SerialReceiver }
+// first returns what the first of the checks finds that finds something.
+func (x *exam) first(checks ...func(*exam) *suite.Violation) *suite.Violation {
+	for _, check := range checks {
+		if v := check(x); v != nil {
+			return v
+		}
+	}
+	return nil
+}

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/escapement-go/escapement/conformance"
+	"github.com/escapement-go/escapement/conformance/internal/edge"
 	"github.com/escapement-go/escapement/conformance/internal/inside"
 	"github.com/escapement-go/escapement/conformance/internal/suite"
 	"github.com/escapement-go/escapement/internal/verb"
@@ -11,29 +12,25 @@ import (
 
 // tieRules are those of events that meet a deadline.
 func tieRules() []rule {
-	return []rule{
-		{
+	return onTrailing(
+		rule{
 			Rule: core("DB-TIE", "An event at exactly the deadline MUST either start a new burst, and the "+
 				"old one fires, or join the old one: as declared, never both."),
 			Declared: []string{"Tie"},
-			Absent:   noTrailing,
 			About:    suite.Races(verb.Call),
-			Sees:     (*exam).ofTrailing,
-			Check:    (*exam).tie,
+			Check:    judged((*exam).tie),
 		},
-		{
+		rule{
 			Rule: extended("DB-NOSTALE", "Once a call has returned, a callback for an older event "+
 				"MUST NOT start within the wait."),
 			Declared: []string{"StaleFire"},
-			Absent:   noTrailing,
 			Unless: func(_ *suite.Suite, tr *Traits) string {
 				return suite.If(tr.StaleFire == StaleAllowed, "declared: StaleAllowed")
 			},
 			About: suite.Races(verb.Call),
-			Sees:  (*exam).ofTrailing,
-			Check: (*exam).stale,
+			Check: judged((*exam).stale),
 		},
-	}
+	)
 }
 
 // ties calls f for each racing step of the given kind that met the deadline of a
@@ -56,9 +53,6 @@ func (x *exam) ties(op conformance.Op, f func(d *conformance.Done, b *burst) *su
 }
 
 func (x *exam) tie() *suite.Violation {
-	if !x.judgeable() {
-		return nil
-	}
 	v := x.view()
 	return x.ties(verb.Call, func(d *conformance.Done, b *burst) *suite.Violation {
 		n := 0
@@ -68,7 +62,7 @@ func (x *exam) tie() *suite.Violation {
 			}
 		}
 		busy := v.running(b.due) != nil
-		because := text("call %d met the deadline of call %d", d.N, b.last.N)
+		because := edge.Text("call %d met the deadline of call %d", d.N, b.last.N)
 		flushed := slices.ContainsFunc(v.ops, func(o *conformance.Done) bool {
 			return o.Op != verb.Call && o.Began.At == b.due
 		})
@@ -89,9 +83,6 @@ func (x *exam) tie() *suite.Violation {
 }
 
 func (x *exam) stale() *suite.Violation {
-	if !x.judgeable() {
-		return nil
-	}
 	v := x.view()
 	return x.ties(verb.Call, func(d *conformance.Done, b *burst) *suite.Violation {
 		i := slices.IndexFunc(x.Fires, func(f conformance.Fire) bool {
@@ -100,7 +91,7 @@ func (x *exam) stale() *suite.Violation {
 		if d.Ended.Seq == 0 || i < 0 || v.flush[i] != nil || x.byStop(&x.Fires[i]) {
 			return nil
 		}
-		found := x.told(b.due, text("call %d had returned at %s, before the callback started", d.N, d.Ended.At),
+		found := x.told(b.due, edge.Text("call %d had returned at %s, before the callback started", d.N, d.Ended.At),
 			"fired at %s for an event that call %d had superseded, want %s", b.due, d.N, d.Began.At+v.wait)
 		found.Chance = x.Order == inside.OrderSampled
 		return found
@@ -118,7 +109,7 @@ func (x *exam) lostMeeting(op conformance.Op) *suite.Violation {
 			slices.ContainsFunc(v.ops, other) || slices.ContainsFunc(x.Fires, fires) {
 			return nil
 		}
-		return x.told(b.due, text("%s met the deadline of call %d, and neither fired it", op, b.last.N),
+		return x.told(b.due, edge.Text("%s met the deadline of call %d, and neither fired it", op, b.last.N),
 			"nothing fired at %s, want one fire", b.due)
 	})
 }

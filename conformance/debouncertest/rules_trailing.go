@@ -12,63 +12,65 @@ import (
 
 // trailingRules are those of the trailing edge.
 func trailingRules() []rule {
-	return []rule{
-		{
-			Rule:   core("DB-QUIET", "A trailing fire MUST come no earlier than the wait after the newest event."),
-			Absent: noTrailing,
-			Sees:   (*exam).ofTrailing,
-			Check:  (*exam).quiet,
+	return onTrailing(
+		rule{
+			Rule:  core("DB-QUIET", "A trailing fire MUST come no earlier than the wait after the newest event."),
+			Check: judged((*exam).quiet),
 		},
-		{
+		rule{
 			Rule: core("DB-EXACT", "On a fake clock a trailing fire MUST come exactly the wait after the "+
 				"newest event, or when a callback that still runs returns."),
-			Absent: noTrailing,
-			Sees:   (*exam).ofTrailing,
-			Check:  (*exam).exact,
+			Check: judged((*exam).exact),
 		},
-		{
-			Rule:   core("DB-ONE", "A burst MUST fire at most once."),
-			Absent: noTrailing,
-			Sees:   (*exam).ofTrailing,
-			Check:  (*exam).once,
+		rule{
+			Rule:  core("DB-ONE", "A burst MUST fire at most once."),
+			Check: judged((*exam).once),
 		},
-		{
+		rule{
 			Rule: core("DB-LAST", "The callback MUST get the declared payload: that of the burst's newest "+
 				"event, or of its first."),
 			Declared: []string{"Payload"},
-			Absent:   noTrailing,
 			Unless:   nameless,
-			Sees:     (*exam).ofTrailing,
-			Check:    (*exam).payload,
+			Check:    judged((*exam).payload),
 		},
-		{
+		rule{
 			Rule: core("DB-LIVE", "When events stop and nothing discards them, the burst MUST fire, even if "+
 				"they came while the callback ran."),
-			Absent: noTrailing,
-			Sees:   (*exam).ofTrailing,
-			Check:  (*exam).live,
+			Check: judged((*exam).live),
 		},
-		{
-			Rule:   core("DB-IDLE", "The callback MUST NOT run unless an event is pending."),
-			Absent: noTrailing,
-			Sees:   (*exam).ofTrailing,
-			Check:  (*exam).idle,
+		rule{
+			Rule:  core("DB-IDLE", "The callback MUST NOT run unless an event is pending."),
+			Check: judged((*exam).idle),
 		},
-		{
+		rule{
 			Rule: core("DB-SUBSEQ", "The payloads fired MUST be a subsequence of the payloads called: "+
 				"none invented, repeated or out of order."),
 			Declared: []string{"Payload"},
-			Absent:   noTrailing,
 			Unless:   nameless,
-			Sees:     (*exam).ofTrailing,
 			Check:    (*exam).subsequence,
 		},
-		{
-			Rule:   core("DB-GAPRATE", "Two successive trailing fires MUST be at least the wait apart."),
-			Absent: noTrailing,
-			Sees:   (*exam).ofTrailing,
-			Check:  (*exam).gaps,
+		rule{
+			Rule:  core("DB-GAPRATE", "Two successive trailing fires MUST be at least the wait apart."),
+			Check: judged((*exam).gaps),
 		},
+	)
+}
+
+// onTrailing makes the rules ones of the trailing edge alone.
+func onTrailing(rules ...rule) []rule {
+	for i := range rules {
+		rules[i].Absent, rules[i].Sees = noTrailing, (*exam).ofTrailing
+	}
+	return rules
+}
+
+// judged is a check of the runs that timing laws can judge.
+func judged(check func(*exam) *suite.Violation) func(*exam) *suite.Violation {
+	return func(x *exam) *suite.Violation {
+		if !x.judgeable() {
+			return nil
+		}
+		return check(x)
 	}
 }
 
@@ -113,13 +115,10 @@ func (x *exam) waited(i int) bool {
 }
 
 func restarts(c *conformance.Done, wait time.Duration) string {
-	return text("call %d at %s restarts the %s wait", c.N, c.Began.At, wait)
+	return edge.Text("call %d at %s restarts the %s wait", c.N, c.Began.At, wait)
 }
 
 func (x *exam) quiet() *suite.Violation {
-	if !x.judgeable() {
-		return nil
-	}
 	v := x.view()
 	return x.eachFire(func(i int, f *conformance.Fire) *suite.Violation {
 		at := f.Began.At
@@ -143,9 +142,6 @@ func (x *exam) quiet() *suite.Violation {
 }
 
 func (x *exam) exact() *suite.Violation {
-	if !x.judgeable() {
-		return nil
-	}
 	v := x.view()
 	for _, b := range v.bursts {
 		if b.open || b.endedBy != nil {
@@ -159,7 +155,7 @@ func (x *exam) exact() *suite.Violation {
 			continue
 		}
 		return x.told(b.due,
-			text("call %d at %s was the newest, and the wait is %s", b.last.N, b.last.Began.At, v.wait),
+			edge.Text("call %d at %s was the newest, and the wait is %s", b.last.N, b.last.Began.At, v.wait),
 			"fired at %s, want %s", f.Began.At, b.due)
 	}
 	return nil
@@ -176,9 +172,6 @@ func (x *exam) endsAt(at time.Duration, f *conformance.Fire) bool {
 }
 
 func (x *exam) once() *suite.Violation {
-	if !x.judgeable() {
-		return nil
-	}
 	v := x.view()
 	for _, b := range v.bursts {
 		to := b.until()
@@ -198,7 +191,7 @@ func (x *exam) once() *suite.Violation {
 			if n++; n < 2 {
 				return nil
 			}
-			because := text("the events of calls %d to %d are less than %s apart: one burst",
+			because := edge.Text("the events of calls %d to %d are less than %s apart: one burst",
 				min(b.first.N, b.last.N), max(b.first.N, b.last.N), v.wait)
 			return x.told(f.Began.At, because,
 				"fired %d times by %s for one burst, want once at %s", n, f.Began.At, b.due)
@@ -211,7 +204,7 @@ func (x *exam) once() *suite.Violation {
 }
 
 func (x *exam) payload() *suite.Violation {
-	if !x.judgeable() || x.traits.Payload == NoPayload {
+	if x.traits.Payload == NoPayload {
 		return nil
 	}
 	v := x.view()
@@ -243,7 +236,7 @@ func (x *exam) wrongPayload(i int, own *conformance.Done) *suite.Violation {
 		if by == nil || latest == nil || own == latest || by.Racing || latest.Racing {
 			return nil
 		}
-		return x.told(f.Began.At, text("call %d at %s is the newest event", latest.N, latest.Began.At),
+		return x.told(f.Began.At, edge.Text("call %d at %s is the newest event", latest.N, latest.Began.At),
 			"fired with payload %d, want %d", f.Value, latest.N)
 	}
 	want := before
@@ -258,7 +251,7 @@ func (x *exam) wrongPayload(i int, own *conformance.Done) *suite.Violation {
 	if want == nil || want == own {
 		return nil
 	}
-	return x.told(f.Began.At, text("call %d at %s is the event that counts", want.N, want.Began.At),
+	return x.told(f.Began.At, edge.Text("call %d at %s is the event that counts", want.N, want.Began.At),
 		"fired with payload %d, want %d", f.Value, want.N)
 }
 
@@ -298,17 +291,14 @@ func (v *view) burstOf(c *conformance.Done) *burst {
 }
 
 func (x *exam) live() *suite.Violation {
-	if !x.judgeable() {
-		return nil
-	}
 	v := x.view()
 	for _, b := range v.bursts {
 		if x.fulfilled(b) {
 			continue
 		}
-		because, at := text("nothing came after call %d at %s", b.last.N, b.last.Began.At), x.wantAt(b)
+		because, at := edge.Text("nothing came after call %d at %s", b.last.N, b.last.Began.At), x.wantAt(b)
 		if at > b.due {
-			because += text("; it was due at %s, and a callback ran until %s", b.due, at)
+			because += edge.Text("; it was due at %s, and a callback ran until %s", b.due, at)
 		}
 		return x.told(at, because, "nothing fired for call %d by %s, want a fire at %s", b.last.N, x.End, at)
 	}
@@ -337,9 +327,6 @@ func (x *exam) fulfilled(b *burst) bool {
 }
 
 func (x *exam) idle() *suite.Violation {
-	if !x.judgeable() {
-		return nil
-	}
 	v := x.view()
 	return x.eachFire(func(i int, f *conformance.Fire) *suite.Violation {
 		why := "no event had come"
@@ -354,7 +341,7 @@ func (x *exam) idle() *suite.Violation {
 			if g == nil || !v.bearsNewest && x.waited(i) && i < len(v.bursts) {
 				return nil // g may have been for an older event, while this fire waited
 			}
-			why = text("the last event, call %d, had fired at %s", c.N, g.Began.At)
+			why = edge.Text("the last event, call %d, had fired at %s", c.N, g.Began.At)
 		}
 		for _, b := range v.bursts {
 			if b.due == f.Began.At && b.endedBy == nil && i > 0 && x.Fires[i-1].Began.Seq > b.first.Began.Seq &&
@@ -387,13 +374,11 @@ func (x *exam) subsequence() *suite.Violation {
 }
 
 func (x *exam) gaps() *suite.Violation {
-	if !x.judgeable() {
-		return nil
-	}
 	prev := time.Duration(-edge.Far)
 	return x.eachFire(func(i int, f *conformance.Fire) *suite.Violation {
 		if prev > -edge.Far && !x.waited(i) && f.Began.At-prev < x.view().wait {
-			return x.told(f.Began.At, text("the fire before it came at %s and the wait is %s", prev, x.view().wait),
+			return x.told(f.Began.At,
+				edge.Text("the fire before it came at %s and the wait is %s", prev, x.view().wait),
 				"fired at %s, want %s at the earliest", f.Began.At, prev+x.view().wait)
 		}
 		prev = f.Began.At

@@ -8,27 +8,23 @@ import (
 
 // waitRules are those of a wait that is 0 or negative.
 func waitRules() []rule {
-	return []rule{
-		{
+	return onTrailing(
+		rule{
 			Rule: core("DB-ZERO", "With a wait of 0 every event MUST fire at its own instant, as declared, "+
 				"unless the constructor refuses 0."),
 			Declared: []string{"ZeroWait"},
-			Absent:   noTrailing,
 			About: func(j suite.Job) bool {
 				return j.Schedule.Config.Has("wait") && j.Schedule.Config.Wait == 0
 			},
-			Sees:  (*exam).ofTrailing,
 			Check: (*exam).zeroWait,
 		},
-		{
+		rule{
 			Rule:     core("DB-NEG", "The constructor MUST refuse a negative wait, or take it as 0."),
 			Declared: []string{"ZeroWait"},
-			Absent:   noTrailing,
 			About:    func(j suite.Job) bool { return j.Schedule.Config.Wait < 0 },
-			Sees:     (*exam).ofTrailing,
 			Check:    (*exam).negativeWait,
 		},
-	}
+	)
 }
 
 func (x *exam) zeroWait() *suite.Violation {

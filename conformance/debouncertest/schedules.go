@@ -44,15 +44,9 @@ func (c *contract) Families(s *suite.Suite) []suite.Family {
 		out = append(out, suite.Family{Name: "stop", Schedules: e.stops(base)})
 	}
 	if e.Accepts(verb.Pending) {
-		asking := append(slices.Clone(e.ops), verb.Pending)
-		out = append(out, enumerated("queries", base, 4, asking, 0, wait-1, wait))
+		out = append(out, enumerated("queries", base, 4, e.inside(), 0, wait-1, wait))
 	}
-	out = append(out, e.callbacks(base)...)
-	out = append(out, e.edges()...)
-	out = append(out, e.besides()...)
-	out = append(out, e.noWaits()...)
-	out = append(out, e.shortWaits()...)
-	out = append(out, e.centuries()...)
+	out = slices.Concat(out, e.callbacks(base), e.edges(), e.besides(), e.noWaits(), e.shortWaits(), e.centuries())
 	if e.Time == conformance.Injected {
 		for _, epoch := range suite.Epochs {
 			cfg := base.With("epoch", epoch)
@@ -66,10 +60,9 @@ func (c *contract) Families(s *suite.Suite) []suite.Family {
 func (e *explorer) leaks(cfg conformance.Config, gaps []time.Duration) []conformance.Schedule {
 	out := suite.Enumerate(cfg, e.ops, gaps, 2)
 	for _, op := range e.ops {
-		out = append(out, suite.NumberedCalls([]conformance.Schedule{
-			suite.Plan(cfg, conformance.Step{Op: verb.Call}, conformance.Step{Op: op, At: wait, Racing: true}),
-		})...)
+		out = append(out, suite.Plan(cfg, edge.At(verb.Call, 0), edge.Racing(op, wait)))
 	}
+	out = suite.NumberedCalls(out)
 	if cfg.MaxWait == 0 {
 		months := cfg.Without("wait").With("wait", timeline.Duration(edge.Months))
 		out = append(out, e.stopsSoon(months)...)
@@ -106,21 +99,32 @@ func silenceFirst(cfg conformance.Config) []conformance.Schedule {
 	return out
 }
 
+// on is a configuration and a name of schedules with it on a kind of edges.
+func on(ed Edges, cfg conformance.Config, name string) (conformance.Config, string) {
+	if ed == Trailing {
+		return cfg, name
+	}
+	return cfg.With("edges", ed.String()), "edges " + ed.String() + " " + name
+}
+
 // skipped is a family that cannot be run if there is a reason.
 func skipped(why string, f suite.Family) suite.Family {
 	f.Skip = why
 	return f
 }
 
+// inside are the operations that callbacks do.
+func (e *explorer) inside() []conformance.Op {
+	return append(slices.Clone(e.ops), e.Supported(verb.Pending)...)
+}
+
 // callbacks are schedules of callbacks that call the debouncer, or that take time.
 func (e *explorer) callbacks(base conformance.Config) []suite.Family {
 	var out []suite.Family
 	forbidden := edge.NoReentry(e.Suite, e.traits.Reentrancy)
-	for _, op := range append(slices.Clone(e.ops), verb.Pending) {
-		if e.Accepts(op) {
-			f := enumerated("inside "+string(op), base.With("inside", string(op)), 2, e.ops, 1, wait, 2*wait)
-			out = append(out, skipped(forbidden, f))
-		}
+	for _, op := range e.inside() {
+		f := enumerated("inside "+string(op), base.With("inside", string(op)), 2, e.ops, 1, wait, 2*wait)
+		out = append(out, skipped(forbidden, f))
 	}
 	for _, busy := range []time.Duration{wait * 3 / 10, wait * 5 / 2} {
 		cfg := base.With("busy", timeline.Duration(busy))
@@ -141,10 +145,7 @@ func (e *explorer) overlapping(base conformance.Config) []suite.Family {
 	}
 	var out []suite.Family
 	for _, ed := range e.traits.Edges {
-		cfg, name := base.With("busy", "250ms"), "overlapping"
-		if ed != Trailing {
-			cfg, name = cfg.With("edges", ed.String()), name+" "+ed.String()
-		}
+		cfg, name := on(ed, base.With("busy", "250ms"), "overlapping")
 		all := suite.Enumerate(cfg, onlyCalls, []time.Duration{1, wait + 20*time.Millisecond}, 3)
 		out = append(out, skipped(edge.SlowAfterTrial(e.Suite, e.traits.Reentrancy, all),
 			suite.Family{Name: name, Schedules: all}))
@@ -152,57 +153,47 @@ func (e *explorer) overlapping(base conformance.Config) []suite.Family {
 	return out
 }
 
-// headsBehind begin the schedules of steps that come while a callback runs, from 100ms to 350ms:
-// with an event that waits, one that is due, one that has come since, or none.
-func headsBehind() [][]conformance.Step {
-	const call = verb.Call
-	return [][]conformance.Step{
-		{stepAt(call, 0), stepAt(call, 120)},
-		{stepAt(call, 0), stepAt(call, 101)},
-		{stepAt(call, 0), stepAt(call, 101), stepAt(call, 261)},
-		{stepAt(call, 0)},
-	}
-}
-
-// stepAt is a step at an instant in milliseconds.
-func stepAt(op conformance.Op, ms time.Duration) conformance.Step {
-	return conformance.Step{Op: op, At: ms * time.Millisecond}
+// headsBehind begin the schedules of steps that come while a callback runs, from 100ms to 350ms: with an event that
+// waits, one that is due, one that has come since, or none. Then is when such a step comes.
+var headsBehind = []struct {
+	head string
+	then time.Duration
+}{
+	{" | call 1 @0 | call 2 @120ms", 200 * time.Millisecond},
+	{" | call 1 @0 | call 2 @101ms", 230 * time.Millisecond},
+	{" | call 1 @0 | call 2 @101ms | call 3 @261ms", 300 * time.Millisecond},
+	{" | call 1 @0", 200 * time.Millisecond},
 }
 
 // oneBehind are such schedules of one step more.
 func oneBehind(cfg conformance.Config, ops ...conformance.Op) []conformance.Schedule {
-	at := []time.Duration{200, 230, 300, 200}
 	var out []conformance.Schedule
-	for i, head := range headsBehind() {
+	for _, behind := range headsBehind {
 		for _, op := range ops {
-			out = append(out, suite.Plan(cfg, append(slices.Clone(head), stepAt(op, at[i]))...))
+			steps := suite.MustParse(cfg.String() + behind.head).Steps
+			out = append(out, suite.Plan(cfg, append(steps, edge.At(op, behind.then))...))
 		}
 	}
-	return suite.NumberedCalls(out)
+	return out
 }
 
 // behind are such schedules, and those of any two steps after an event that is due between them.
 func (e *explorer) behind(cfg conformance.Config) []conformance.Schedule {
 	ops := e.Supported(verb.Cancel, verb.Flush, verb.Pending, verb.Stop)
-	heads := headsBehind()
-	out := append([]conformance.Schedule{suite.Plan(cfg, heads[2]...)}, oneBehind(cfg, ops...)...)
-	for _, first := range ops {
+	out := append(suite.ParseAll(cfg.String()+headsBehind[2].head), oneBehind(cfg, ops...)...)
+	waits := suite.MustParse(cfg.String() + headsBehind[0].head).Steps
+	for _, first := range slices.DeleteFunc(slices.Clone(ops), conformance.Op.Ends) {
 		for _, then := range append(slices.Clone(ops), verb.Call) {
-			if first.Ends() {
-				continue
-			}
-			steps := append(slices.Clone(heads[0]), stepAt(first, 200), stepAt(then, 230))
-			out = append(out, suite.Plan(cfg, steps...))
+			out = append(out, suite.Plan(cfg, append(slices.Clone(waits),
+				edge.At(first, 200*time.Millisecond), edge.At(then, 230*time.Millisecond))...))
 		}
 	}
 	if e.Accepts(verb.Pending) && e.Accepts(verb.Cancel) { // due, and it may be decided
-		out = append(out, suite.Plan(cfg, append(slices.Clone(heads[0]),
-			stepAt(verb.Pending, 230), stepAt(verb.Cancel, 240))...))
+		out = append(out, suite.MustParse(cfg.String()+headsBehind[0].head+" | pending @230ms | cancel @240ms"))
 	}
 	long := suite.Plan(cfg) // so many that their fires queue up
-	for n := range 12 {
-		at := time.Duration(n) * (wait + 1)
-		long.Steps = append(long.Steps, conformance.Step{Op: verb.Call, At: at})
+	for n := range time.Duration(12) {
+		long.Steps = append(long.Steps, edge.At(verb.Call, n*(wait+1)))
 	}
 	return suite.NumberedCalls(append(out, long))
 }
@@ -248,8 +239,7 @@ func races(ops []conformance.Op, cfg conformance.Config) []conformance.Schedule 
 	var out []conformance.Schedule
 	for _, op := range ops {
 		if op != verb.Call {
-			out = append(out, suite.Plan(cfg, conformance.Step{Op: verb.Call}, conformance.Step{Op: op, At: wait / 2},
-				conformance.Step{Op: verb.Call, At: wait, Racing: true}))
+			out = append(out, suite.Plan(cfg, edge.At(verb.Call, 0), edge.At(op, wait/2), edge.Racing(verb.Call, wait)))
 		}
 	}
 	for _, prefix := range [][]conformance.Step{
@@ -257,7 +247,7 @@ func races(ops []conformance.Op, cfg conformance.Config) []conformance.Schedule 
 		{{Op: verb.Call, N: 1}, {Op: verb.Call, N: 2, At: wait / 2}},
 	} {
 		for _, op := range ops {
-			tie := conformance.Step{Op: op, At: prefix[len(prefix)-1].At + wait, Racing: true}
+			tie := edge.Racing(op, prefix[len(prefix)-1].At+wait)
 			head := append(slices.Clone(prefix), tie)
 			out = append(out, suite.Plan(cfg, head...))
 			for _, after := range ops {
@@ -266,11 +256,8 @@ func races(ops []conformance.Op, cfg conformance.Config) []conformance.Schedule 
 					continue
 				}
 				for _, last := range []conformance.Step{ // a step that races where nothing is due is left out
-					{Op: after, At: tie.At},
-					{Op: after, At: tie.At, Racing: true},
-					{Op: after, At: tie.At + 1},
-					{Op: after, At: tie.At + wait},
-					{Op: after, At: tie.At + wait, Racing: true},
+					edge.At(after, tie.At), edge.Racing(after, tie.At), edge.At(after, tie.At+1),
+					edge.At(after, tie.At+wait), edge.Racing(after, tie.At+wait),
 				} {
 					out = append(out, suite.Plan(cfg, append(slices.Clone(head), last)...))
 				}
@@ -283,21 +270,20 @@ func races(ops []conformance.Op, cfg conformance.Config) []conformance.Schedule 
 // scenarios are schedules longer than those of the enumeration, which use an instance many
 // times.
 func scenarios(ops []conformance.Op, cfg conformance.Config) []conformance.Schedule {
-	calls := func(n int, gap func(i int) time.Duration) conformance.Schedule {
+	calls := func(n int, gap, grows time.Duration) conformance.Schedule {
 		steps := make([]conformance.Step, n)
 		for i := range steps {
-			steps[i] = conformance.Step{Op: verb.Call, At: gap(i)}
+			steps[i] = edge.At(verb.Call, gap+time.Duration(i)*grows)
 		}
 		return spaced(cfg, steps)
 	}
-	every := func(gap time.Duration) func(int) time.Duration { return func(int) time.Duration { return gap } }
 	out := []conformance.Schedule{
-		calls(40, every(wait/2)),   // a burst far longer than the wait
-		calls(40, every(0)),        // many events at one instant
-		calls(300, every(wait/4)),  // more events in a burst than a byte counts, or than a queue holds
-		calls(20, every(wait)),     // many bursts of one event, as close together as they can be
-		calls(20, every(2*wait+1)), // and with room
-		calls(25, func(i int) time.Duration { return time.Duration(i) * wait / 10 }), // bursts that grow
+		calls(40, wait/2, 0),   // a burst far longer than the wait
+		calls(40, 0, 0),        // many events at one instant
+		calls(300, wait/4, 0),  // more events in a burst than a byte counts, or than a queue holds
+		calls(20, wait, 0),     // many bursts of one event, as close together as they can be
+		calls(20, 2*wait+1, 0), // and with room
+		calls(25, 0, wait/10),  // bursts that grow
 	}
 	// Every pair of an operation and a gap comes after every other such pair on one
 	// instance.
@@ -307,7 +293,7 @@ func scenarios(ops []conformance.Op, cfg conformance.Config) []conformance.Sched
 			continue
 		}
 		for _, gap := range []time.Duration{0, 1, wait / 2, wait - 1, wait, 2 * wait} {
-			letters = append(letters, conformance.Step{Op: op, At: gap})
+			letters = append(letters, edge.At(op, gap))
 		}
 	}
 	var word []conformance.Step
@@ -330,11 +316,8 @@ func spaced(cfg conformance.Config, steps []conformance.Step) conformance.Schedu
 // besides are the schedules of further things that a debouncer may have: an end of its
 // input, keys, a clock that is set back.
 func (e *explorer) besides() []suite.Family {
-	base := suite.Configured("wait", "100ms")
 	built := e.traits.built()
-	if built != Trailing {
-		base = base.With("edges", built.String())
-	}
+	base, _ := on(built, suite.Configured("wait", "100ms"), "")
 	out := append(e.keyed(base), e.atOnce(base)...)
 	if e.Time == conformance.Injected && e.traits.ClockBack != 0 {
 		out = append(out, suite.Family{Name: "back", Schedules: e.setBack(base)})
@@ -372,12 +355,10 @@ func (e *explorer) ends(base conformance.Config) []suite.Family {
 		out = append(out, suite.Family{Name: "keys " + name,
 			Schedules: suite.Ending(within, verb.Close, []time.Duration{1})})
 	}
-	for _, op := range append(slices.Clone(e.ops), verb.Pending) { // the end may run the callback
-		if e.Accepts(op) {
-			inside := suite.Enumerate(base.With("inside", string(op)), onlyCalls, []time.Duration{wait + 1}, 2)
-			out = append(out, skipped(forbidden, suite.Family{Name: name + " with " + string(op) + " inside",
-				Schedules: suite.Ending(inside, verb.Close, []time.Duration{wait / 2})}))
-		}
+	for _, op := range e.inside() { // the end may run the callback
+		inside := suite.Enumerate(base.With("inside", string(op)), onlyCalls, []time.Duration{wait + 1}, 2)
+		out = append(out, skipped(forbidden, suite.Family{Name: name + " with " + string(op) + " inside",
+			Schedules: suite.Ending(inside, verb.Close, []time.Duration{wait / 2})}))
 	}
 	return out
 }
@@ -421,16 +402,14 @@ func (e *explorer) setBack(base conformance.Config) []conformance.Schedule {
 // late old, and what may come then.
 func afterSetBack(cfg conformance.Config, late, by time.Duration, events ...time.Duration) []conformance.Schedule {
 	at := events[len(events)-1] + late
-	head := suite.Plan(cfg)
-	for _, event := range events {
-		head.Steps = append(head.Steps, conformance.Step{Op: verb.Call, At: event})
-	}
-	head.Steps = append(head.Steps, conformance.Step{Op: verb.Wall, D: -by, At: at})
 	then := func(more ...time.Duration) conformance.Schedule {
-		s := suite.Plan(cfg, head.Steps...)
-		s.Steps = slices.Clone(s.Steps)
+		s := suite.Plan(cfg)
+		for _, event := range events {
+			s.Steps = append(s.Steps, edge.At(verb.Call, event))
+		}
+		s.Steps = append(s.Steps, conformance.Step{Op: verb.Wall, D: -by, At: at})
 		for _, event := range more {
-			s.Steps = append(s.Steps, conformance.Step{Op: verb.Call, At: at + event})
+			s.Steps = append(s.Steps, edge.At(verb.Call, at+event))
 		}
 		return s
 	}

@@ -39,10 +39,8 @@ func (e *explorer) edges() []suite.Family {
 	}
 	for _, ed := range []Edges{Trailing, LeadingAndTrailing} {
 		if slices.Contains(e.traits.Edges, ed) {
-			out = append(out, e.bound(ed, "250ms", few)...)
-			out = append(out, e.bound(ed, "100ms", few)...)
-			out = append(out, shortBounds(ed)...)
-			out = append(out, e.longBounds(ed)...)
+			out = slices.Concat(out, e.bound(ed, "250ms", few), e.bound(ed, "100ms", few), shortBounds(ed),
+				e.longBounds(ed))
 		}
 	}
 	return out
@@ -90,9 +88,10 @@ func (e *explorer) slowEdge(name string, cfg conformance.Config, few []conforman
 
 // bound are the schedules of a bound on the wait.
 func (e *explorer) bound(ed Edges, bound string, few []conformance.Op) []suite.Family {
-	cfg, name, depth := suite.Configured("wait", "100ms", "maxwait", bound), "bound "+bound, 6
+	cfg, name := on(ed, suite.Configured("wait", "100ms", "maxwait", bound), "bound "+bound)
+	depth := 6
 	if ed != Trailing {
-		cfg, name, depth = cfg.With("edges", ed.String()), "edges "+ed.String()+" "+name, 5
+		depth = 5
 	}
 	out := []suite.Family{
 		enumerated(name, cfg, depth, onlyCalls, 0, 1, wait*6/10, wait-1, wait+1),
@@ -118,10 +117,7 @@ func (e *explorer) bound(ed Edges, bound string, few []conformance.Op) []suite.F
 func shortBounds(ed Edges) []suite.Family {
 	var out []suite.Family
 	for _, bound := range []string{"1ns", "60ms"} {
-		cfg, name := suite.Configured("wait", "100ms", "maxwait", bound), "bound "+bound
-		if ed != Trailing {
-			cfg, name = cfg.With("edges", ed.String()), "edges "+ed.String()+" "+name
-		}
+		cfg, name := on(ed, suite.Configured("wait", "100ms", "maxwait", bound), "bound "+bound)
 		out = append(out, enumerated(name, cfg, 3, onlyCalls, 1, 2, wait/2, wait-1, wait+1))
 	}
 	return out
@@ -164,7 +160,7 @@ func (e *explorer) full(few []conformance.Op) []suite.Family {
 func (e *explorer) fullInside(cfg conformance.Config) []suite.Family {
 	forbidden := edge.NoReentry(e.Suite, e.traits.Reentrancy)
 	var out []suite.Family
-	for _, op := range append(slices.Clone(e.ops), e.Supported(verb.Pending)...) {
+	for _, op := range e.inside() {
 		inside := cfg.With("inside", string(op))
 		out = append(out, skipped(forbidden, enumerated("full 2 inside "+string(op), inside, 3, onlyCalls, 1, wait+1)))
 	}
@@ -174,10 +170,7 @@ func (e *explorer) fullInside(cfg conformance.Config) []suite.Family {
 // longBounds are schedules of a bound of months, of the longest one that there is, which some take for none, and
 // those in which Stop comes long before it.
 func (e *explorer) longBounds(ed Edges) []suite.Family {
-	cfg, name := suite.Configured("wait", "2500h", "maxwait", "6000h"), "long bound"
-	if ed != Trailing {
-		cfg, name = cfg.With("edges", ed.String()), "edges "+ed.String()+" "+name
-	}
+	cfg, name := on(ed, suite.Configured("wait", "2500h", "maxwait", "6000h"), "long bound")
 	longest := timeline.Duration(math.MaxInt64)
 	none := cfg.Without("wait").With("wait", "100ms").Without("maxwait").With("maxwait", longest)
 	out := []suite.Family{enumerated(name, cfg, 4, onlyCalls, 1, 2000*time.Hour),
@@ -203,14 +196,13 @@ func boundRaces(ops []conformance.Op, cfg conformance.Config) []conformance.Sche
 	var out []conformance.Schedule
 	head := keepsComing(cfg.MaxWait)
 	for _, op := range ops {
-		met := append(slices.Clone(head), conformance.Step{Op: op, At: cfg.MaxWait, Racing: true})
+		met := append(slices.Clone(head), edge.Racing(op, cfg.MaxWait))
 		out = append(out, suite.Plan(cfg, met...))
 		if op == verb.Stop || op == verb.Close {
 			continue
 		}
 		for _, gap := range []time.Duration{1, wait / 2, wait + 1} {
-			out = append(out, suite.Plan(cfg, append(slices.Clone(met),
-				conformance.Step{Op: verb.Call, At: cfg.MaxWait + gap})...))
+			out = append(out, suite.Plan(cfg, append(slices.Clone(met), edge.At(verb.Call, cfg.MaxWait+gap))...))
 		}
 	}
 	return suite.NumberedCalls(out)
@@ -251,26 +243,13 @@ func (e *explorer) configured(name string, cfg conformance.Config, few []conform
 	if edge.NoReentry(e.Suite, e.traits.Reentrancy) != "" {
 		return out
 	}
-	for _, op := range append(slices.Clone(e.ops), verb.Pending) {
-		if e.Accepts(op) {
-			cfg := cfg.With("inside", string(op))
-			out = append(out, enumerated(name+" inside "+string(op), cfg, 4, onlyCalls, 1, wait*7/10, 2*wait))
-			if cfg.Edges == LeadingAndTrailing {
-				out = append(out, suite.Family{Name: name + " then inside " + string(op),
-					Schedules: e.insideTrailing(cfg.With("insiderun", "2"))})
-			}
+	for _, op := range e.inside() {
+		cfg := cfg.With("inside", string(op))
+		out = append(out, enumerated(name+" inside "+string(op), cfg, 4, onlyCalls, 1, wait*7/10, 2*wait))
+		if cfg.Edges == LeadingAndTrailing {
+			out = append(out, suite.Family{Name: name + " then inside " + string(op),
+				Schedules: edge.InsideTrailing(e.Suite, cfg)})
 		}
-	}
-	return out
-}
-
-// insideTrailing are schedules with both edges, whose first callback is that of the leading one. The
-// second does the operation.
-func (e *explorer) insideTrailing(cfg conformance.Config) []conformance.Schedule {
-	out := suite.Enumerate(cfg, onlyCalls, []time.Duration{1, wait + 1}, 3)
-	for _, op := range e.Supported(verb.Flush, verb.Stop) {
-		out = append(out, suite.Ending(suite.Enumerate(cfg, onlyCalls, []time.Duration{1}, 2), op,
-			[]time.Duration{wait / 2})...)
 	}
 	return out
 }
@@ -283,55 +262,50 @@ func (e *explorer) stops(cfg conformance.Config) []conformance.Schedule {
 	for calls := 1; calls <= 2; calls++ {
 		var head []conformance.Step
 		for i := range calls {
-			head = append(head, conformance.Step{Op: verb.Call, N: i + 1, At: time.Duration(i)})
+			head = append(head, edge.At(verb.Call, time.Duration(i)))
 		}
-		head = append(head, conformance.Step{Op: verb.Stop, At: wait / 2})
-		for _, op := range []conformance.Op{verb.Cancel, verb.Flush, verb.Pending} {
-			if !e.Accepts(op) {
-				continue
-			}
-			after := append(slices.Clone(head), conformance.Step{Op: op, At: wait/2 + 1})
-			last := conformance.Step{Op: verb.Call, N: calls + 1, At: 3 * wait}
-			out = append(out, suite.Plan(cfg, after...), suite.Plan(cfg, append(slices.Clone(after), last)...))
+		for _, op := range e.Supported(verb.Cancel, verb.Flush, verb.Pending) {
+			after := append(slices.Clone(head), edge.At(verb.Stop, wait/2), edge.At(op, wait/2+1))
+			out = append(out, suite.Plan(cfg, after...),
+				suite.Plan(cfg, append(slices.Clone(after), edge.At(verb.Call, 3*wait))...))
 		}
 	}
-	return out
+	return suite.NumberedCalls(out)
 }
 
 // longRuns are long schedules: bursts of many events, and many bursts.
 func longRuns(cfg conformance.Config, few []conformance.Op) []conformance.Schedule {
 	var out []conformance.Schedule
 	for _, gap := range []time.Duration{wait * 3 / 10, wait * 7 / 10, wait + 1} {
-		s := conformance.Schedule{Config: cfg}
-		for i := range 40 {
-			s.Steps = append(s.Steps, conformance.Step{Op: verb.Call, N: i + 1, At: time.Duration(i) * gap})
+		s := suite.Plan(cfg)
+		for i := range time.Duration(40) {
+			s.Steps = append(s.Steps, edge.At(verb.Call, i*gap))
 		}
 		out = append(out, s)
 	}
 	for _, op := range few {
-		s, at, n := conformance.Schedule{Config: cfg}, time.Duration(0), 0
+		s, at := suite.Plan(cfg), time.Duration(0)
 		for i := range 40 {
 			for range 1 + i%3 {
-				n++
-				s.Steps = append(s.Steps, conformance.Step{Op: verb.Call, N: n, At: at})
+				s.Steps = append(s.Steps, edge.At(verb.Call, at))
 				at += wait * 3 / 10
 			}
 			if op != verb.Call && i%2 == 0 {
-				s.Steps = append(s.Steps, conformance.Step{Op: op, At: at})
+				s.Steps = append(s.Steps, edge.At(op, at))
 			}
 			at += wait + 7
 		}
 		out = append(out, s)
 	}
-	rested := append(keepsComing(max(cfg.MaxWait, wait)+wait), conformance.Step{Op: verb.Call, At: 100 * wait})
-	return append(out, suite.NumberedCalls([]conformance.Schedule{suite.Plan(cfg, rested...)})...)
+	rested := append(keepsComing(max(cfg.MaxWait, wait)+wait), edge.At(verb.Call, 100*wait))
+	return suite.NumberedCalls(append(out, suite.Plan(cfg, rested...)))
 }
 
 // keepsComing are the events of a burst that goes on until an instant.
 func keepsComing(until time.Duration) []conformance.Step {
 	var out []conformance.Step
 	for at := time.Duration(0); at < until; at += wait * 9 / 10 {
-		out = append(out, conformance.Step{Op: verb.Call, At: at})
+		out = append(out, edge.At(verb.Call, at))
 	}
 	return out
 }

@@ -33,9 +33,8 @@ func (e *explorer) keyed(base conformance.Config) []suite.Family {
 	}
 	for _, op := range e.endings(e.acceptsKey) {
 		if e.Time == conformance.Injected { // where the orders of the two can be brought about
-			keys = append(keys, edge.EndedDue(base, wait, wait/8, op), endedAndBack(base, op), suite.Plan(base,
-				conformance.Step{Op: verb.Call, N: 1, K: 1}, conformance.Step{Op: op, N: 1, At: wait, Racing: true},
-				conformance.Step{Op: verb.Call, N: 2, K: 1, At: wait, Racing: true}))
+			keys = append(keys, edge.EndedDue(base, wait, wait/8, op), endedAndBack(base, op),
+				suite.MustParse(base.String()+" | call 1 1 @0 | "+string(op)+" 1 @100ms~ | call 2 1 @100ms~"))
 		}
 	}
 	keys = append(keys, atOncePending(base, 130), atOncePending(base, 1030))
@@ -122,23 +121,14 @@ func cancelledKeys(cfg conformance.Config) []conformance.Schedule {
 // stopped are schedules of two keys that are stopped while something is pending, after which one of
 // the operations comes to either of them, and a call then, or much later a call alone.
 func stopped(cfg conformance.Config, ops []conformance.Op) []conformance.Schedule {
-	call := conformance.Step{Op: verb.Call, N: 3, At: 3 * wait}
-	after := [][]conformance.Step{{call}}
-	for _, op := range ops {
-		last := conformance.Step{Op: op, At: wait/2 + 1}
-		after = append(after, []conformance.Step{last}, []conformance.Step{last, call})
-	}
+	head := cfg.String() + " | call 1 1 @0 | call 2 2 @1ns | stop @50ms"
 	var out []conformance.Schedule
-	for _, row := range after {
-		for key := 1; key <= 2; key++ {
-			s := suite.Plan(cfg,
-				conformance.Step{Op: verb.Call, N: 1, K: 1},
-				conformance.Step{Op: verb.Call, N: 2, K: 2, At: 1},
-				conformance.Step{Op: verb.Stop, At: wait / 2})
-			for _, step := range row {
-				s.Steps = append(s.Steps, edge.WithKey(step, key))
-			}
-			out = append(out, s)
+	for _, key := range []string{"1", "2"} {
+		call := " | call 3 " + key + " @300ms"
+		out = append(out, suite.MustParse(head+call))
+		for _, op := range ops {
+			last := head + " | " + string(op) + " " + key + " @50.000001ms"
+			out = append(out, suite.ParseAll(last, last+call)...)
 		}
 	}
 	return out
@@ -197,15 +187,14 @@ func comings(cfg conformance.Config, keys int) conformance.Schedule {
 // endedAndBack is a call with a key and op for it at the very instant at which it is due. Then it
 // comes back now and then, while others come once.
 func endedAndBack(cfg conformance.Config, op conformance.Op) conformance.Schedule {
-	out := suite.Plan(cfg, conformance.Step{Op: verb.Call, N: 1, K: 1},
-		conformance.Step{Op: op, N: 1, At: wait, Racing: true})
+	out := suite.MustParse(cfg.String() + " | call 1 1 @0 | " + string(op) + " 1 @100ms~")
 	for i := range 40 {
-		key := 1
-		if i%9 > 0 {
-			key = i + 1
+		st := edge.WithKey(edge.At(verb.Call, 2*wait+time.Duration(i)*wait/8), i+1)
+		if i%9 == 0 {
+			st.K = 1
 		}
-		at := 2*wait + time.Duration(i)*wait/8
-		out.Steps = append(out.Steps, conformance.Step{Op: verb.Call, N: i + 2, K: key, At: at})
+		st.N = i + 2
+		out.Steps = append(out.Steps, st)
 	}
 	return out
 }

@@ -144,8 +144,8 @@ func Rules() []conformance.Rule { return suite.Laws(&contract{}) }
 // contract is the spec in the terms of the suite.
 type contract struct {
 	spec  Spec
-	stops bool              // the implementation has a Stop
-	said  map[string]string // what New was built with and did not show, by choice
+	stops bool      // the implementation has a Stop
+	said  edge.Said // what New was built with and did not show, by choice
 }
 
 // Profile names the contract.

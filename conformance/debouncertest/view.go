@@ -1,7 +1,6 @@
 package debouncertest
 
 import (
-	"fmt"
 	"math"
 	"slices"
 	"time"
@@ -9,7 +8,6 @@ import (
 	"github.com/escapement-go/escapement/conformance"
 	"github.com/escapement-go/escapement/conformance/internal/edge"
 	"github.com/escapement-go/escapement/conformance/internal/suite"
-	"github.com/escapement-go/escapement/internal/timeline"
 	"github.com/escapement-go/escapement/internal/verb"
 )
 
@@ -20,7 +18,7 @@ type exam struct {
 	stops  bool          // the implementation has a Stop
 	free   bool          // it was seen that a callback may call the implementation
 	seen   *view         // see view
-	first  *edge.Finding // see difference
+	found  *edge.Finding // see difference
 }
 
 // Exam puts a trace in the terms of a debouncer.
@@ -43,20 +41,9 @@ func (x *exam) judgeable() bool {
 	return x.Refused == "" && !x.Stuck && v.wait > 0 && !(v.moved && v.inARow())
 }
 
-// text is fmt.Sprintf with durations as schedules write them.
-func text(format string, args ...any) string {
-	args = slices.Clone(args)
-	for i, arg := range args {
-		if d, ok := arg.(time.Duration); ok {
-			args[i] = timeline.Duration(d)
-		}
-	}
-	return fmt.Sprintf(format, args...)
-}
-
 // told makes a violation with the lanes of a debouncer.
 func (x *exam) told(at time.Duration, because, headline string, args ...any) *suite.Violation {
-	v := &suite.Violation{Headline: text(headline, args...), Because: because, At: at, Lanes: x.lanes()}
+	v := &suite.Violation{Headline: edge.Text(headline, args...), Because: because, At: at, Lanes: x.lanes()}
 	if x.view().moved {
 		v.Because += "; the wait of events during a callback counts from its end, as SerialReceiver is declared"
 	}
