@@ -2,7 +2,6 @@ package throttletest
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 	"time"
 
@@ -18,11 +17,8 @@ func (c *contract) callbacks(s *suite.Suite, e Edges) []suite.Family {
 	cfg := base.With("edges", e.String())
 	var out []suite.Family
 	if e&Trailing != 0 {
-		first, zero := conformance.Step{Op: verb.Call, N: 1}, conformance.Step{Op: verb.Call, At: 1}
-		out = append(out, suite.Family{
-			Name:      "zero payload " + e.String(),
-			Schedules: []conformance.Schedule{suite.Plan(cfg, first, zero)},
-		})
+		out = append(out, suite.Family{Name: "zero payload " + e.String(),
+			Schedules: suite.ParseAll(cfg.String() + " | call 1 @0 | call 0 @1ns")})
 	}
 	switch {
 	case c.explicit() || e == NoEdges:
@@ -48,7 +44,7 @@ func (c *contract) callbacks(s *suite.Suite, e Edges) []suite.Family {
 				[]time.Duration{suite.Wait / 2})...)
 		}
 		if e == LeadingAndTrailing { // the first callback is that of the leading edge
-			within = append(within, c.insideTrailing(s, cfg.With("insiderun", "2"))...)
+			within = append(within, edge.InsideTrailing(s, cfg)...)
 		}
 		out = append(out, suite.Family{Name: "inside " + string(op) + " " + e.String(), Schedules: within})
 	}
@@ -58,16 +54,6 @@ func (c *contract) callbacks(s *suite.Suite, e Edges) []suite.Family {
 			Schedules: numbered(zero, calls, []time.Duration{1}, 2)})
 	}
 	return append(out, c.slow(s, e, cmp.Or(edge.Slow(s, c.Traits().Reentrancy), forbidden))...)
-}
-
-// insideTrailing are schedules with both edges whose second callback does the operation.
-func (c *contract) insideTrailing(s *suite.Suite, cfg conformance.Config) []conformance.Schedule {
-	out := numbered(cfg, calls, []time.Duration{1, suite.Wait + 1}, 3)
-	for _, op := range s.Supported(verb.Flush, verb.Stop) {
-		out = append(out, suite.Ending(numbered(cfg, calls, []time.Duration{1}, 2), op,
-			[]time.Duration{suite.Wait / 2})...)
-	}
-	return out
 }
 
 // slowReader are the schedules of a stream whose reader takes its time, if it is declared from where an interval
@@ -159,15 +145,12 @@ func (x *exam) busySpace() *suite.Violation {
 	cfg := x.Schedule.Config
 	for i := 1; i < len(x.Fires); i++ {
 		f, before := x.Fires[i], x.Fires[i-1]
-		at := timeline.Duration(f.Began.At)
 		if f.Began.At-before.Began.At < x.shortest() && !x.twice() && !x.byFlush(f) && !x.byFlush(before) {
-			because := fmt.Sprintf("the emission at %s began an interval of %s; its callback takes %s",
-				timeline.Duration(before.Began.At), timeline.Duration(cfg.Interval), timeline.Duration(cfg.Busy))
-			return suite.Broken(f.Began.At, because,
-				"emitted at %s, want %s at the earliest", at, timeline.Duration(before.Began.At+cfg.Interval))
+			return x.tooSoon(f, before, edge.Text("the emission at %s began an interval of %s; its callback takes %s",
+				before.Began.At, cfg.Interval, cfg.Busy))
 		}
 		if f.Value == before.Value && x.traits.Payload == LastPayload && x.traits.BothSingle != BothTwice {
-			return suite.Broken(f.Began.At, "", "emitted event %d again at %s", f.Value, at)
+			return x.broken(f.Began.At, "", "emitted event %d again at %s", f.Value, f.Began.At)
 		}
 	}
 	return nil
@@ -219,10 +202,8 @@ func (x *exam) flushedBusy() *suite.Violation {
 		}) {
 			continue
 		}
-		v := suite.Broken(by, fmt.Sprintf("call %d was pending, and no callback ran any more", newest.N),
-			"nothing was emitted by %s, after the flush at %s", timeline.Duration(by), timeline.Duration(d.Began.At))
-		v.Lanes = []suite.Lane{x.Got()}
-		return v
+		return x.broken(by, edge.Text("call %d was pending, and no callback ran any more", newest.N),
+			"nothing was emitted by %s, after the flush at %s", by, d.Began.At)
 	}
 	return nil
 }
@@ -244,10 +225,8 @@ func (x *exam) zeroBusy() *suite.Violation {
 		if d.Op == verb.Call && !slices.ContainsFunc(x.Fires, func(f conformance.Fire) bool {
 			return f.Value == d.N
 		}) {
-			v := suite.Broken(d.At, "the interval is 0"+suite.If(!inline, ", and AnchorStart is declared"),
-				"call %d was not emitted by %s", d.N, timeline.Duration(x.End))
-			v.Lanes = []suite.Lane{x.Got()}
-			return v
+			return x.broken(d.At, "the interval is 0"+suite.If(!inline, ", and AnchorStart is declared"),
+				"call %d was not emitted by %s", d.N, x.End)
 		}
 	}
 	return nil
@@ -283,4 +262,67 @@ func (x *exam) busyLead() *suite.Violation {
 // fired reports whether an event was emitted at once.
 func (x *exam) fired(s conformance.Step) bool {
 	return slices.ContainsFunc(x.Fires, func(f conformance.Fire) bool { return f.Value == s.N && f.Began.At == s.At })
+}
+
+// anchored judges from where the intervals of callbacks count that take time.
+func (x *exam) anchored() *suite.Violation {
+	if x.unfinished() {
+		return nil
+	}
+	brief := x.Schedule.Config.Busy < x.Schedule.Config.Interval
+	for _, s := range x.Schedule.Steps {
+		if s.Op == verb.Stop || s.Op == verb.Flush {
+			return nil // what comes after that is a choice
+		}
+		var last *conformance.Fire // that began before the event
+		now := false
+		for i := range x.Fires {
+			if f := &x.Fires[i]; f.Began.At < s.At {
+				last = f
+			} else if f.Began.At == s.At {
+				now = true
+			}
+		}
+		if last == nil || last.Ended.Seq == 0 || last.Ended.At >= s.At {
+			continue // nobody can tell whether a callback that ends at this instant is over
+		}
+		if s.Op != verb.Call {
+			continue
+		}
+		ran := edge.Text("the callback before it ran from %s to %s, and ", last.Began.At, last.Ended.At)
+		if brief && x.edges&Trailing != 0 {
+			if v := x.trailAnchored(s, last); v != nil {
+				return v
+			}
+		}
+		leads := x.edges == Leading || x.edges == LeadingAndTrailing && brief
+		switch since := s.At - x.Schedule.Config.Interval; {
+		case x.traits.Anchor == AnchorStart && leads && !now && last.Began.At+1 < since:
+			return x.broken(s.At, ran+"AnchorStart is declared", "call %d was not emitted at %s", s.N, s.At)
+		case x.traits.Anchor == AnchorEnd && x.edges == Leading && now && last.Ended.At-1 > since:
+			return x.broken(s.At, ran+"AnchorEnd is declared", "emitted at %s, want no emission", s.At)
+		}
+	}
+	return nil
+}
+
+// trailAnchored judges the emission that follows an event on the trailing edge, if the event is the
+// first since another emission, whose callback is over. It comes at the end of the interval which
+// that one has begun, or which the event has: an interval after the callback's end is neither.
+func (x *exam) trailAnchored(s conformance.Step, last *conformance.Fire) *suite.Violation {
+	interval := x.Schedule.Config.Interval
+	next := slices.IndexFunc(x.Fires, func(f conformance.Fire) bool { return f.Began.At > s.At })
+	first := !slices.ContainsFunc(x.Schedule.Steps, func(o conformance.Step) bool {
+		return o.N < s.N && o.At >= last.Began.At
+	})
+	if x.traits.Anchor != AnchorStart || !first || next < 0 {
+		return nil
+	}
+	at := x.Fires[next].Began.At
+	near := func(want time.Duration) bool { return at >= want-1 && at <= want+1 }
+	if at != last.Ended.At+interval || near(last.Began.At+interval) || near(s.At+interval) {
+		return nil
+	}
+	return x.broken(at, edge.Text("the callback before it ran from %s to %s, and AnchorStart is declared",
+		last.Began.At, last.Ended.At), "emitted at %s, an interval after the end of a callback", at)
 }

@@ -47,9 +47,7 @@ func (x *exam) fromNothing() *suite.Violation {
 		if brought > 0 {
 			because, what = fmt.Sprintf("it was emitted %d times for %d events", emissions-1, brought/each), "event"
 		}
-		v := suite.Broken(f.Began.At, because, "emitted %s %d at %s", what, f.Value, timeline.Duration(f.Began.At))
-		v.Lanes = []suite.Lane{x.Got()}
-		return v
+		return x.broken(f.Began.At, because, "emitted %s %d at %s", what, f.Value, f.Began.At)
 	}
 	return nil
 }
@@ -71,13 +69,12 @@ func (x *exam) stopHolds() *suite.Violation {
 			excused := due && x.traits.StopBarrier == NoBarrier ||
 				x.Schedule.Config.Busy > 0 && f.Began.At <= x.runsUntil(d.Began.At)
 			if f.Began.Seq > d.Ended.Seq && f.Began.Seq < until && !excused {
-				because := "stop had returned at " + timeline.Duration(d.Ended.At) + ", and drops what is pending"
+				because := edge.Text("stop had returned at %s, and drops what is pending", d.Ended.At)
 				if due {
 					because += "; if your documentation lets due events still be emitted then, declare " +
 						"StopBarrier: NoBarrier"
 				}
-				v := suite.Broken(f.Began.At, because,
-					"%s at %s, after stop", x.terms().Event(f.Value), timeline.Duration(f.Began.At))
+				v := x.broken(f.Began.At, because, "%s at %s, after stop", x.terms().Event(f.Value), f.Began.At)
 				v.Lanes = emitted(f)
 				v.Chance = due && x.Order == inside.OrderSampled // it may have been decided before
 				return v
@@ -106,32 +103,26 @@ func (x *exam) flushed() *suite.Violation {
 	if edge.Reentered(x.Recording) != nil || in != "" && in != verb.Call {
 		return nil
 	}
-	interval := timeline.Duration(x.Schedule.Config.Interval)
+	interval := x.Schedule.Config.Interval
 	for i := 1; i < len(x.Fires); i++ {
 		f, before := x.Fires[i], x.Fires[i-1]
 		opens := x.traits.AfterFlush == FlushOpensInterval
 		if f.Began.At-before.Began.At >= x.shortest() || x.byFlush(f) || x.byFlush(before) && !opens {
 			continue
 		}
-		why := ", no flush emitted either of them, and the interval is "
+		why := "no flush emitted either of them, and the interval is"
 		if x.byFlush(before) {
-			why = ", by a flush or not, and opened an interval of "
+			why = "by a flush or not, and opened an interval of"
 		}
-		why = "the emission before it came at " + timeline.Duration(before.Began.At) + why + interval
-		v := suite.Broken(f.Began.At, why,
-			"emitted at %s, want %s at the earliest",
-			timeline.Duration(f.Began.At), timeline.Duration(suite.Sum(before.Began.At, x.Schedule.Config.Interval)))
-		v.Lanes = []suite.Lane{x.Got()}
-		return v
+		why = edge.Text("the emission before it came at %s, %s %s", before.Began.At, why, interval)
+		return x.tooSoon(f, before, why)
 	}
 	if v := x.heldUpByFlush(); v != nil {
 		return v
 	}
 	if last := x.lostLast(); last != nil {
-		v := suite.Broken(last.Began.At, "nothing came after it, and the interval is "+interval,
-			"call %d at %s was not emitted by %s", last.N, timeline.Duration(last.Began.At), timeline.Duration(x.End))
-		v.Lanes = []suite.Lane{x.Got()}
-		return v
+		return x.broken(last.Began.At, edge.Text("nothing came after it, and the interval is %s", interval),
+			"call %d at %s was not emitted by %s", last.N, last.Began.At, x.End)
 	}
 	return nil
 }
@@ -164,10 +155,8 @@ func (x *exam) heldUpByFlush() *suite.Violation {
 		if d.Op != verb.Call || d.Inside || d.At <= free || calls > 0 || flushes == 0 || x.fired(d.Step) {
 			continue
 		}
-		v := suite.Broken(d.At, "no interval was running any more, and the flush before it had nothing to emit",
-			"call %d was not emitted at %s", d.N, timeline.Duration(d.At))
-		v.Lanes = []suite.Lane{x.Got()}
-		return v
+		return x.broken(d.At, "no interval was running any more, and the flush before it had nothing to emit",
+			"call %d was not emitted at %s", d.N, d.At)
 	}
 	return nil
 }
@@ -232,8 +221,8 @@ func (x *exam) endCloses() *suite.Violation {
 	case last == nil:
 	case last.OK && len(x.Fires) > 0 && x.Fires[len(x.Fires)-1].Began.At > last.At:
 		f := x.Fires[len(x.Fires)-1]
-		v := suite.Broken(f.Began.At, "the output was closed when the input had ended at "+timeline.Duration(last.At),
-			"%s at %s, after the output was closed", x.terms().Event(f.Value), timeline.Duration(f.Began.At))
+		v := x.broken(f.Began.At, edge.Text("the output was closed when the input had ended at %s", last.At),
+			"%s at %s, after the output was closed", x.terms().Event(f.Value), f.Began.At)
 		v.Lanes = emitted(f)
 		return v
 	case !x.Closed:
@@ -254,9 +243,12 @@ func (x *exam) ended(op conformance.Op) *conformance.Done {
 	return &x.Done[len(x.Done)-1]
 }
 
-// crowdedAfterReset finds more emissions than may pass in an interval that the first one after the last reset opened.
-// Which of those before it Reset forgets is open, and none of them lets more pass.
-func (x *exam) crowdedAfterReset() *suite.Violation {
+// reset judges by the model, and finds more emissions than may pass in an interval that the first one after the last
+// reset opened. Which of those before it Reset forgets is open, and none of them lets more pass.
+func (x *exam) reset() *suite.Violation {
+	if v := x.difference().Breaks("TH-RESET"); v != nil {
+		return v
+	}
 	reset := -1
 	for _, d := range x.Done {
 		if d.Op == verb.Reset {
@@ -277,13 +269,66 @@ func (x *exam) crowdedAfterReset() *suite.Violation {
 			return nil
 		}
 		if n++; n > k {
-			because := fmt.Sprintf("the first emission after the reset came at %s, and %d may pass in %s",
-				timeline.Duration(first), k, timeline.Duration(x.Schedule.Config.Interval))
-			v := suite.Broken(f.Began.At, because,
-				"emitted at %s as number %d since the reset", timeline.Duration(f.Began.At), n)
-			v.Lanes = []suite.Lane{x.Got()}
+			return x.broken(f.Began.At,
+				edge.Text("the first emission after the reset came at %s, and %d may pass in %s",
+					first, k, x.Schedule.Config.Interval),
+				"emitted at %s as number %d since the reset", f.Began.At, n)
+		}
+	}
+	return nil
+}
+
+// beyondKeys are the rules about a single throttle that one for each key may break in the same way.
+var beyondKeys = append(slices.Clone(alone), "TH-RESET", "TH-BUSY", "TH-RATE", "TH-MAXIMAL")
+
+// eachKey judges what each key, or each instance, did for itself. What a Stop does, or the end of a
+// stream, rules of their own judge. Flush may be for all keys, or for none that has a name.
+func (x *exam) eachKey() *suite.Violation {
+	if x.has(verb.Stop) || x.has(verb.Close) || x.has(verb.Cancel) {
+		return nil
+	}
+	judge := func(own *exam) *suite.Violation {
+		switch {
+		case x.Schedule.Config.Busy > 0:
+			return own.busyBeside(x.Fires)
+		case own.has(verb.Flush):
+			return own.flushed()
+		}
+		return own.difference().Violation
+	}
+	return edge.AllOrNone(func(shared ...conformance.Op) *suite.Violation { return x.ofKeys(judge, shared...) },
+		verb.Flush)
+}
+
+// ofKeys judges what each key did for itself. Operations that are shared are for each key.
+func (x *exam) ofKeys(judge func(own *exam) *suite.Violation, shared ...conformance.Op) *suite.Violation {
+	for key := 1; key <= edge.LastKey(x.Schedule); key++ {
+		rec := edge.OfKey(x.Recording, key, append(shared, verb.Cancel)...) // of the context of all
+		own := &exam{Recording: rec, traits: x.traits, edges: x.edges, payload: x.payload}
+		if v := judge(own); v != nil {
+			v.Headline = fmt.Sprintf("key %d: %s", key, v.Headline)
 			return v
 		}
 	}
 	return nil
+}
+
+// busyBeside judges the emissions of one key among all, whose callbacks take time. A throttle may
+// run the callbacks of all keys one after the other: what one of another key has held up comes
+// later than it was decided.
+func (x *exam) busyBeside(all []conformance.Fire) *suite.Violation {
+	if x.unfinished() {
+		return nil
+	}
+	heldUp := func(f conformance.Fire) bool {
+		return slices.ContainsFunc(all, func(g conformance.Fire) bool {
+			return g.Began.Seq < f.Began.Seq && g.Ended.Seq != 0 && g.Ended.At == f.Began.At
+		})
+	}
+	if !slices.ContainsFunc(x.Fires, heldUp) {
+		if v := x.busySpace(); v != nil {
+			return v
+		}
+	}
+	return x.busyLast()
 }

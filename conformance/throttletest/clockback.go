@@ -1,6 +1,7 @@
 package throttletest
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"time"
@@ -13,11 +14,11 @@ import (
 )
 
 // setBackUnless is why a clock that is set back cannot be judged, "" if it can.
-func setBackUnless(s *suite.Suite, tr *Traits, want ClockBack, choice string) string {
-	if why := undeclared(tr.ClockBack != want, choice); why != "" {
-		return why
+func setBackUnless(want ClockBack, choice string) func(*suite.Suite, *Traits) string {
+	return func(s *suite.Suite, tr *Traits) string {
+		return cmp.Or(undeclared(tr.ClockBack != want, choice),
+			suite.If(s.Time == conformance.PackageTime, "package time cannot be set back"))
 	}
-	return suite.If(s.Time == conformance.PackageTime, "package time cannot be set back")
 }
 
 // setBack are the schedules in which the wall clock is set back.
@@ -76,13 +77,9 @@ func resetSetBack(cfg conformance.Config) []conformance.Schedule {
 	var out []conformance.Schedule
 	for _, by := range []time.Duration{wait / 2, wait, 2 * wait} {
 		for _, gap := range []time.Duration{1, wait / 2, wait, wait + 1, by, by + 1} {
-			out = append(out, suite.Plan(cfg,
-				conformance.Step{Op: verb.Call},
-				conformance.Step{Op: verb.Call, At: 2 * wait},
+			out = append(out, suite.Plan(cfg, edge.At(verb.Call, 0), edge.At(verb.Call, 2*wait),
 				conformance.Step{Op: verb.Wall, D: -by, At: 2*wait + 1},
-				conformance.Step{Op: verb.Reset, At: 2*wait + 2},
-				conformance.Step{Op: verb.Call, At: 2*wait + 3},
-				conformance.Step{Op: verb.Call, At: 2*wait + 3 + gap}))
+				edge.At(verb.Reset, 2*wait+2), edge.At(verb.Call, 2*wait+3), edge.At(verb.Call, 2*wait+3+gap)))
 		}
 	}
 	return suite.NumberedCalls(out)
@@ -163,17 +160,12 @@ func (x *exam) crowded() *suite.Violation {
 		if f-first >= x.shortest() {
 			continue
 		}
-		v := suite.Broken(f, "the emission at "+timeline.Duration(first)+" opened an interval of "+
-			timeline.Duration(interval)+", and the clock was not set again",
-			"emitted at %s, want %s at the earliest", timeline.Duration(f), timeline.Duration(first+interval))
 		if k > 1 {
-			v.Headline = fmt.Sprintf("%d emissions from %s to %s, want %d at most",
-				most+1, timeline.Duration(first), timeline.Duration(f), most)
-			v.Because = fmt.Sprintf("%d events may pass in %s, and the clock was not set again",
-				k, timeline.Duration(interval))
+			return x.broken(f, edge.Text("%d events may pass in %s, and the clock was not set again", k, interval),
+				"%d emissions from %s to %s, want %d at most", most+1, first, f, most)
 		}
-		v.Lanes = []suite.Lane{x.Got()}
-		return v
+		return x.tooSoon(fires[i], fires[i-most], edge.Text("the emission at %s opened an interval of %s, and the "+
+			"clock was not set again", first, interval))
 	}
 	return nil
 }
@@ -235,14 +227,12 @@ func (x *exam) stands() *suite.Violation {
 			since = nil
 		}
 		if n := len(since) - most; n >= 0 && at-since[n] < x.shortest() {
-			because := fmt.Sprintf("the interval of %s since the emission before it was not over on that clock",
-				timeline.Duration(interval))
+			because := edge.Text("the interval of %s since the emission before it was not over on that clock", interval)
 			if most > 1 {
-				because = fmt.Sprintf("%d had come in the interval of %s before it on that clock",
-					most, timeline.Duration(interval))
+				because = edge.Text("%d had come in the interval of %s before it on that clock", most, interval)
 			}
-			return suite.Broken(f.Began.At, because, "emitted at %s, when the clock had reached no more than %s",
-				timeline.Duration(f.Began.At), timeline.Duration(at))
+			return x.broken(f.Began.At, because, "emitted at %s, when the clock had reached no more than %s",
+				f.Began.At, at)
 		}
 		since = append(since, at)
 	}
@@ -256,9 +246,7 @@ func (x *exam) lostWhenSetBack() *suite.Violation {
 	if last == nil || x.shown(x.End) < x.latest(x.End)+2*interval {
 		return nil
 	}
-	v := suite.Broken(last.Began.At, fmt.Sprintf("the clock had reached %s by then, and the interval is %s",
-		timeline.Duration(x.shown(x.End)), timeline.Duration(interval)),
-		"call %d at %s was not emitted by %s", last.N, timeline.Duration(last.Began.At), timeline.Duration(x.End))
-	v.Lanes = []suite.Lane{x.Got()}
-	return v
+	return x.broken(last.Began.At,
+		edge.Text("the clock had reached %s by then, and the interval is %s", x.shown(x.End), interval),
+		"call %d at %s was not emitted by %s", last.N, last.Began.At, x.End)
 }

@@ -1,7 +1,6 @@
 package throttletest
 
 import (
-	"fmt"
 	"math"
 	"slices"
 	"time"
@@ -9,7 +8,6 @@ import (
 	"github.com/escapement-go/escapement/conformance"
 	"github.com/escapement-go/escapement/conformance/internal/edge"
 	"github.com/escapement-go/escapement/conformance/internal/suite"
-	"github.com/escapement-go/escapement/internal/timeline"
 	"github.com/escapement-go/escapement/internal/verb"
 )
 
@@ -260,26 +258,25 @@ func (x *exam) windows() edge.Model {
 // because says why w, or nothing, must be emitted at that instant.
 func (x *exam) because(_ string, want []edge.Fire, w *edge.Fire, at time.Duration) string {
 	cfg := x.Schedule.Config
-	interval := timeline.Duration(cfg.Interval)
 	switch {
 	case x.edges == NoEdges && w == nil:
 		return "no edge is configured"
 	case cfg.Interval == 0:
 		return "the interval is 0"
 	case w != nil && w.Kind == edge.Fault:
-		return fmt.Sprintf("item %d at %s is an error", w.Value, timeline.Duration(w.At))
+		return edge.Text("item %d at %s is an error", w.Value, w.At)
 	case cfg.K > 1:
-		return fmt.Sprintf("%d events may pass in %s", cfg.K, interval)
+		return edge.Text("%d events may pass in %s", cfg.K, cfg.Interval)
 	case w != nil && w.Kind == edge.Flushed:
-		return fmt.Sprintf("call %d was pending", w.Value)
+		return edge.Text("call %d was pending", w.Value)
 	case w != nil && w.Kind == edge.Leading:
-		return fmt.Sprintf("call %d at %s finds no interval running", w.Value, timeline.Duration(w.At))
+		return edge.Text("call %d at %s finds no interval running", w.Value, w.At)
 	case w != nil:
-		return fmt.Sprintf("the interval of %s ends at %s with an event to emit", interval, timeline.Duration(w.At))
+		return edge.Text("the interval of %s ends at %s with an event to emit", cfg.Interval, w.At)
 	}
 	for _, f := range slices.Backward(want) {
 		if f.At <= at {
-			return fmt.Sprintf("the emission at %s opened an interval of %s", timeline.Duration(f.At), interval)
+			return edge.Text("the emission at %s opened an interval of %s", f.At, cfg.Interval)
 		}
 	}
 	return ""

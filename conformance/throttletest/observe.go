@@ -40,25 +40,11 @@ func (o observer) on(edges ...Edges) Edges {
 	return 0
 }
 
-// say notes what New was built with and did not show, and returns that nothing was observed.
-func (o observer) say(choice, said string) int {
-	if o.c.said == nil {
-		o.c.said = map[string]string{}
-	}
-	o.c.said[choice] = said
-	return 0
-}
-
-// shown returns what was noted about a choice.
-func (o observer) shown(choice string) func() string {
-	return func() string { return o.c.said[choice] }
-}
-
 func (o observer) edges() int {
 	value, said := edge.Observed(o.Suite, "throttletest", func(e Edges, steps string) *suite.Recording {
 		return o.tried("interval=100ms edges=%s%s", e, steps)
 	})
-	o.say("Edges", said)
+	o.c.said.Note("Edges", said)
 	return value
 }
 
@@ -161,7 +147,7 @@ func (o observer) windows() int {
 	const steps = " | call 1 @0 | call 2 @60ms | call 3 @61ms | call 4 @101ms | call 5 @102ms | call 6 @161ms"
 	rec := o.tried("interval=100ms edges=leading k=2%s", steps)
 	if !edge.Differ(o.tried("interval=100ms edges=leading%s", steps), rec) {
-		return o.say("Windows", "Spec.New does the same with cfg.K = 2 as without: if your code takes a K, "+
+		return o.c.said.Note("Windows", "Spec.New does the same with cfg.K = 2 as without: if your code takes a K, "+
 			"hand it on, and declare Windows.")
 	}
 	passed := func(ms int) bool {
@@ -280,7 +266,7 @@ func (o observer) panicPolicy() int {
 		traits.PanicPolicy = policy
 		return o.c.panicsWith(&suite.Probe{Suite: o.Suite}, &traits)
 	})
-	o.say("PanicPolicy", why)
+	o.c.said.Note("PanicPolicy", why)
 	return policy
 }
 

@@ -159,17 +159,14 @@ func (c *contract) clash(p *suite.Probe, edges Edges) (skip string) {
 	skip = p.Clash(func(env conformance.Env) []func(int) {
 		impl, call := made(env)
 		ops := []func(int){call, call}
-		if impl.Reset != nil {
-			ops = append(ops, func(int) { impl.Reset() })
-		}
-		if impl.Flush != nil {
-			ops = append(ops, func(int) { impl.Flush() }, func(int) { impl.Flush() })
+		for _, op := range p.Supported(verb.Reset, verb.Flush, verb.Flush) {
+			ops = append(ops, func(int) { impl.do(conformance.Step{Op: op}, time.Time{}, false, nil) })
 		}
 		if impl.CallKey != nil {
 			ops = append(ops, func(i int) { impl.CallKey(i, i) }, func(i int) { impl.CallKey(i+1, i) })
 		}
 		if impl.ResetKey != nil {
-			ops = append(ops, func(i int) { impl.ResetKey(i) })
+			ops = append(ops, impl.ResetKey)
 		}
 		return ops
 	})

@@ -41,23 +41,16 @@ func (c *contract) readers(s *suite.Suite, e Edges) []suite.Family {
 		all = append(all, suite.Ending(closed, verb.Cancel, []time.Duration{1, suite.Wait * 3 / 2})...)
 	}
 	skip := edge.SlowAfterTrial(s, c.Traits().Reentrancy, all)
-	behind := suite.NumberedCalls(suite.Ending(behindItems(cfg, steps), verb.Cancel, []time.Duration{1}))
+	var behind []conformance.Schedule // an event, when one item is with the reader and another on its way, or due
+	for _, s := range steps {
+		behind = append(behind, suite.Plan(cfg, edge.At(verb.Call, 0), edge.At(s.Op, suite.Wait+1),
+			edge.At(verb.Call, 2*(suite.Wait+1))))
+	}
+	behind = suite.NumberedCalls(suite.Ending(behind, verb.Cancel, []time.Duration{1}))
 	return []suite.Family{
 		{Name: "reader gone " + e.String(), Look: true, Schedules: all, Skip: skip},
 		{Name: "behind a reader gone " + e.String(), Look: true, Schedules: behind, Skip: skip},
 	}
-}
-
-// behindItems bring an event when one item is with the reader and another on its way, or due.
-func behindItems(cfg conformance.Config, second []conformance.Step) []conformance.Schedule {
-	const call = verb.Call
-	var out []conformance.Schedule
-	for _, s := range second {
-		s.At = suite.Wait + 1
-		third := conformance.Step{Op: call, At: s.At + suite.Wait + 1}
-		out = append(out, suite.Plan(cfg, conformance.Step{Op: call}, s, third))
-	}
-	return out
 }
 
 // forsaken reports whether a cancel would leave a call of the spec's own behind, which waits to hand over an
@@ -87,8 +80,6 @@ func (x *exam) abandoned() *suite.Violation {
 	if len(senders) == 0 || last == nil {
 		return nil
 	}
-	v := suite.Broken(last.At, "the reader had gone, and the context was cancelled at "+timeline.Duration(last.At),
+	return x.broken(last.At, edge.Text("the reader had gone, and the context was cancelled at %s", last.At),
 		"a goroutine waits for good: %s", senders[0])
-	v.Lanes = []suite.Lane{x.Got()}
-	return v
 }

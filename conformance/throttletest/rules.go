@@ -1,6 +1,7 @@
 package throttletest
 
 import (
+	"cmp"
 	"slices"
 	"time"
 
@@ -11,38 +12,39 @@ import (
 	"github.com/escapement-go/escapement/internal/verb"
 )
 
-// law makes a rule that is broken if the first difference between a run and the model says
-// so.
-func law(level conformance.Level, id, text string) suite.Rule[Traits, *exam] {
-	return suite.Rule[Traits, *exam]{
-		Rule:   conformance.Rule{ID: id, Level: level, Text: text},
-		About:  ordinary,
-		Check:  func(x *exam) *suite.Violation { return x.difference().Breaks(id) },
-		Absent: nil,
-	}
+type rule = suite.Rule[Traits, *exam]
+
+func core(id, text string) conformance.Rule {
+	return conformance.Rule{ID: id, Text: text, Level: conformance.Core}
 }
 
-// on makes a rule one about these edges: it is absent where none of them is declared.
-func on(r suite.Rule[Traits, *exam], edges ...Edges) suite.Rule[Traits, *exam] {
-	r.Absent = func(_ *suite.Suite, tr *Traits) string {
-		if len(tr.Edges) == 0 && slices.Contains(edges, Leading) {
+func extended(id, text string) conformance.Rule {
+	return conformance.Rule{ID: id, Text: text, Level: conformance.Extended}
+}
+
+// breaks is the Check of a rule that is broken if the first difference between a run and the model says so.
+func breaks(id string) func(x *exam) *suite.Violation {
+	return func(x *exam) *suite.Violation { return x.difference().Breaks(id) }
+}
+
+// law makes such a rule about ordinary runs with one of these edges, if any are given.
+func law(r conformance.Rule, edges ...Edges) rule {
+	return rule{Rule: r, Absent: without(edges...), About: ordinary, Check: breaks(r.ID)}
+}
+
+// ofOperation makes such a rule about runs with an operation.
+func ofOperation(op conformance.Op, r conformance.Rule) rule {
+	return rule{Rule: r, Ops: []conformance.Op{op}, About: suite.Steps(op), Check: breaks(r.ID)}
+}
+
+// without says that none of these edges is declared.
+func without(edges ...Edges) func(*suite.Suite, *Traits) string {
+	return func(_ *suite.Suite, tr *Traits) string {
+		if len(edges) == 0 || len(tr.Edges) == 0 && slices.Contains(edges, Leading) {
 			return ""
 		}
 		return suite.If(!tr.has(edges...), edge.NoSuchEdge)
 	}
-	return r
-}
-
-// about narrows a rule to the runs that concern it.
-func about(r suite.Rule[Traits, *exam], which func(suite.Job) bool) suite.Rule[Traits, *exam] {
-	r.About = which
-	return r
-}
-
-// needs makes a rule one about an operation.
-func needs(r suite.Rule[Traits, *exam], op conformance.Op) suite.Rule[Traits, *exam] {
-	r.Ops = append(r.Ops, op)
-	return r
 }
 
 // alone are the rules about a single throttle on a clock that goes forward. Once one of
@@ -79,31 +81,20 @@ func several(j suite.Job) bool {
 	return j.Schedule.Config.K > 1 && !back(j) && !edge.HasKeys(j.Schedule)
 }
 
-// orBack makes a rule also one about runs of a clock that is set back, of intervals that let one
-// event pass or of those that let several pass: what it says of emissions holds again after that.
-func orBack(r suite.Rule[Traits, *exam], many bool) suite.Rule[Traits, *exam] {
-	which, check := r.About, r.Check
-	setBack := func(j suite.Job) bool { return back(j) && j.Schedule.Config.K > 1 == many }
-	r.About = func(j suite.Job) bool { return which(j) || setBack(j) }
-	r.Check = func(x *exam) *suite.Violation {
-		if back(suite.Job{Schedule: x.Schedule}) {
-			return x.crowded()
-		}
-		return check(x)
-	}
-	return r
+// orBack selects runs of a clock that is set back, too, of intervals that let one event pass or of those that let
+// several pass: what a rule says of emissions holds again after that.
+func orBack(about func(suite.Job) bool, many bool) func(suite.Job) bool {
+	return func(j suite.Job) bool { return about(j) || back(j) && j.Schedule.Config.K > 1 == many }
 }
 
-// crowding makes the rule of Reset judge, too, how many of several events pass after it.
-func crowding(r suite.Rule[Traits, *exam]) suite.Rule[Traits, *exam] {
-	check := r.Check
-	r.Check = func(x *exam) *suite.Violation {
-		if v := check(x); v != nil {
-			return v
+// spaced is the Check of a rule of how close emissions may be, also when the clock has been set back.
+func spaced(id string) func(x *exam) *suite.Violation {
+	return func(x *exam) *suite.Violation {
+		if x.has(verb.Wall) {
+			return x.crowded()
 		}
-		return x.crowdedAfterReset()
+		return x.difference().Breaks(id)
 	}
-	return r
 }
 
 // resets selects the runs that the rule of Reset judges.
@@ -118,232 +109,8 @@ func undeclared(yes bool, choice string) string { return suite.If(yes, "no "+cho
 
 // Rules are the laws of a throttle. Most are checked by comparing the run with a model;
 // the first difference breaks one of them.
-func (c *contract) Rules() []suite.Rule[Traits, *exam] {
-	type rule = suite.Rule[Traits, *exam]
-	const core, extended = conformance.Core, conformance.Extended
-	windows := func(r rule) rule {
-		r.Declared = append(r.Declared, "Windows")
-		return about(on(r, Leading), several)
-	}
-	all := []rule{
-		on(law(core, "TH-FIRST", "On the leading edge the very first event MUST be emitted at once, at "+
-			"whatever time the clock starts."),
-			Leading, LeadingAndTrailing),
-		on(law(core, "TH-LEADNEXT", "On the leading edge an event after the end of an interval MUST be "+
-			"emitted at once; one at exactly its end, as declared."),
-			Leading, LeadingAndTrailing),
-		orBack(law(core, "TH-SPACE", "Two emissions MUST be at least the interval apart."), false),
-		c.dropped(law(core, "TH-DROP", "With the leading edge alone an event within an interval MUST be dropped, "+
-			"and never emitted later.")),
-		on(law(core, "TH-LAST", "On the trailing edge, what came last in an interval MUST be emitted at its end."),
-			Trailing, LeadingAndTrailing),
-		on(law(core, "TH-NOTDEB", "A steady stream of events MUST NOT postpone the end of an interval."),
-			Trailing, LeadingAndTrailing),
-		on(law(core, "TH-PAY", "The trailing edge MUST emit the declared payload: of the interval's newest "+
-			"event, or of its first."),
-			Trailing, LeadingAndTrailing),
-		on(law(core, "TH-SINGLE", "With both edges a single event MUST be emitted once, or twice, as declared."),
-			LeadingAndTrailing),
-		on(law(core, "TH-TRAILONLY", "With the trailing edge alone an event MUST NOT be emitted "+
-			"before the end of its interval."),
-			Trailing),
-		on(law(core, "TH-TRAILOPENS", "An emission on the trailing edge MUST open an interval of its own."),
-			Trailing, LeadingAndTrailing),
-		unbidden(law(core, "TH-NOSPON", "Nothing may be emitted without an event since the last emission, "+
-			"nor with a payload that no event had.")),
-		zeroes(law(core, "TH-ZERO", "With an interval of 0 every event MUST be emitted, unless the "+
-			"constructor refuses 0.")),
-		about(on(law(extended, "TH-NONE", "Without any edge nothing may be emitted, unless the constructor "+
-			"refuses that."), NoEdges),
-			func(j suite.Job) bool { return j.Schedule.Config.Edges == NoEdges }),
-		needs(crowding(about(on(law(core, "TH-RESET", "After Reset the next event MUST be emitted, "+
-			"and begin an interval of full length."), Leading), resets)),
-			verb.Reset),
-		c.flushes(law(extended, "TH-FLUSH", "Flush MUST emit a pending event at once, once, and nothing if "+
-			"none is pending. Its emission MUST open an interval, leave the current one running, or end it, "+
-			"as declared; if undeclared, any of these. The newest later event MUST be emitted no later than "+
-			"an interval after it came; a flush of nothing MUST NOT make it come sooner, nor later on the "+
-			"leading edge.")),
-		{
-			Rule: conformance.Rule{
-				ID:    "TH-ONEOF",
-				Level: core,
-				Text: "When many goroutines bring events at one instant, each edge MUST emit one of them, or " +
-					"the leading edge the declared k.",
-			},
-			Meets: true,
-			Probe: c.concurrent,
-		},
-		{
-			Rule: conformance.Rule{
-				ID:    "TH-STOP",
-				Level: core,
-				Text: "After Stop nothing may be emitted for an event that came before it: " +
-					"Stop drops what is pending.",
-			},
-			Ops:   []conformance.Op{verb.Stop},
-			About: suite.Has(verb.Stop),
-			Check: (*exam).stopHolds,
-		},
-		orBack(windows(law(extended, "TH-RATE", "An interval MUST NOT let more than k events pass, counted "+
-			"as declared.")), true),
-		windows(law(extended, "TH-MAXIMAL",
-			"An event MUST be emitted at once if its interval has fewer than k emissions.")),
-		needs(about(law(extended, "TH-ERR", "An error item MUST be passed on at once and in order, whatever "+
-			"the interval."),
-			suite.Steps(verb.Fault)), verb.Fault),
-		needs(about(law(extended, "TH-ERRNEUT", "Errors MUST NOT open an interval, postpone one or count in one."),
-			suite.Steps(verb.Fault)), verb.Fault),
-		{
-			Rule: conformance.Rule{ID: "TH-CTX", Level: extended,
-				Text: "When the context is cancelled the output MUST be closed at once, nothing more may be " +
-					"emitted, and no goroutine may keep waiting for a reader that has gone."},
-			Ops:   []conformance.Op{verb.Cancel},
-			About: suite.Steps(verb.Cancel),
-			Check: (*exam).cancelCloses,
-		},
-		{
-			Rule: conformance.Rule{ID: "TH-CLOSE", Level: extended,
-				Text: "When the input ends the output MUST be closed, and pending events treated as declared."},
-			Ops: []conformance.Op{verb.Close},
-			Unless: func(_ *suite.Suite, tr *Traits) string {
-				return undeclared(tr.has(Trailing, LeadingAndTrailing) && tr.CloseFlush == 0, "CloseFlush")
-			},
-			About: suite.Steps(verb.Close),
-			Check: (*exam).endCloses,
-		},
-		{
-			Rule: conformance.Rule{
-				ID:    "TH-BUSY",
-				Level: core,
-				Text: "Even if callbacks take time, emissions MUST begin at least the interval apart, none " +
-					"may come twice, and the trailing edge MUST emit the newest event.",
-			},
-			Absent: uncalled,
-			About:  isBusy,
-			Check:  (*exam).busy,
-		},
-		{
-			Rule: conformance.Rule{ID: "TH-ANCHOR", Level: extended,
-				Text: "The interval of a callback that takes time MUST count from its start, or from its end, " +
-					"as declared."},
-			Declared: []string{"Anchor"},
-			Absent:   on(suite.Rule[Traits, *exam]{}, Leading, Trailing, LeadingAndTrailing).Absent,
-			About:    isBusy,
-			Beyond:   []string{"TH-BUSY"},
-			Check:    (*exam).anchored,
-		},
-		{
-			Rule: conformance.Rule{ID: "TH-CLOCKBACK", Level: extended,
-				Text: "When the clock is set back, events MUST NOT be delayed by more than one interval."},
-			Declared: []string{"ClockBack"},
-			Unless: func(s *suite.Suite, tr *Traits) string {
-				return setBackUnless(s, tr, BackBounded, "ClockBack: BackBounded")
-			},
-			About:  back,
-			Beyond: alone,
-			Check:  (*exam).heldUp,
-		},
-		{
-			Rule: conformance.Rule{
-				ID:    "X-BACK",
-				Level: extended,
-				Text: "A clock that is set back MUST count as one that stands still until it is where it " +
-					"was: no emission may come sooner, and pending events MUST come when it has moved on.",
-			},
-			Declared: []string{"ClockBack"},
-			Unless: func(s *suite.Suite, tr *Traits) string {
-				return setBackUnless(s, tr, BackStands, "ClockBack: BackStands")
-			},
-			About:  back,
-			Beyond: alone,
-			Check:  (*exam).stands,
-		},
-		{
-			Rule:   conformance.Rule{ID: "TH-KEY", Level: extended, Text: "Each key MUST have an interval of its own."},
-			Ops:    []conformance.Op{opKeys},
-			Unless: func(_ *suite.Suite, tr *Traits) string { return suite.If(tr.Payload == NoPayload, nameless) },
-			About:  suite.InFamily(suite.Keys),
-			Beyond: beyondKeys,
-			Check:  (*exam).eachKey,
-		},
-		{
-			Rule: conformance.Rule{ID: "X-ISO", Level: core, Text: "Instances MUST NOT share state."},
-			Unless: func(s *suite.Suite, tr *Traits) string {
-				return suite.If(s.Accepts(opKeys) && tr.Payload == NoPayload, nameless)
-			},
-			About: suite.InFamily(suite.Instances),
-			Check: (*exam).eachKey,
-			Owing: func(x *exam, again suite.Rerun) bool { return edge.Beside(x.Recording, again) },
-		},
-		suite.OneClock[Traits, *exam](edge.CallsAround("interval", opKeys), suite.FireMarks),
-		needs(about(on(law(core, "TH-CANCEL", "Drop MUST drop the pending event, and none that comes later. What was "+
-			"dropped MUST NOT open an interval."), Trailing, LeadingAndTrailing), suite.Steps(verb.Drop)), verb.Drop),
-		suite.Effect[Traits, *exam](c.effects),
-		suite.Reads[Traits, *exam](edge.CallsAround("interval", opKeys), suite.FireMarks),
-		{
-			Rule: conformance.Rule{
-				ID:    "X-ROW",
-				Level: conformance.Extended,
-				Text: "Events of one goroutine at one instant MUST come out in their order, however fast " +
-					"they follow.",
-			},
-			Unless: func(s *suite.Suite, _ *Traits) string { return suite.If(!s.Bubble, suite.Unordered) },
-			Absent: func(s *suite.Suite, _ *Traits) string {
-				return suite.If(!s.Accepts(opEmits), "it emits nothing itself")
-			},
-			Probe: c.inARow,
-		},
-		{
-			Rule: conformance.Rule{
-				ID:    "X-RENAME",
-				Level: conformance.Extended,
-				Text:  "Every event MUST count, even one whose payload equals the last.",
-			},
-			Absent: func(s *suite.Suite, _ *Traits) string {
-				return suite.If(!s.Accepts(opEmits), "its events have no payloads")
-			},
-			Probe: func(p *suite.Probe) (*suite.Violation, string) {
-				return edge.Payloads(p, "interval", c.kinds())
-			},
-		},
-		{
-			Rule: conformance.Rule{
-				ID:    "X-PANIC",
-				Level: extended,
-				Text: "After a callback panics the throttle MUST work on, and the panic propagate or be " +
-					"recovered, as declared.",
-			},
-			Declared: []string{"PanicPolicy"},
-			Unless:   uncalled,
-			Probe:    c.panics,
-		},
-		{
-			Rule: conformance.Rule{
-				ID:    "X-REENT",
-				Level: core,
-				Text:  "An operation called from the callback MUST NOT deadlock.",
-			},
-			Unless: func(s *suite.Suite, tr *Traits) string {
-				if why := edge.NoReentry(s, tr.Reentrancy); why != "" {
-					return why
-				}
-				return suite.If(s.Time == conformance.Explicit, "there is no callback")
-			},
-			Absent: uncalled,
-			About:  func(j suite.Job) bool { return j.Schedule.Config.Inside != "" },
-			Check:  (*exam).reentry,
-		},
-		suite.Calls[Traits]((*exam).calls),
-		{
-			Rule: conformance.Rule{ID: "X-LEAK", Level: core,
-				Text: "No goroutine or armed timer may remain while idle or after Stop."},
-			Unless: func(s *suite.Suite, _ *Traits) string { return suite.If(!s.Bubble, suite.OnlyInBubble) },
-			About:  suite.Looked,
-			Check:  (*exam).leak,
-		},
-		suite.Race[Traits, *exam](c.race),
-	}
+func (c *contract) Rules() []rule {
+	all := slices.Concat(intervalRules(), c.endRules(), c.particularRules(), c.commonRules())
 	for i, r := range all {
 		if !slices.Contains(whateverEdges, r.ID) {
 			all[i].Declared = append([]string{"Edges"}, r.Declared...)
@@ -352,70 +119,288 @@ func (c *contract) Rules() []suite.Rule[Traits, *exam] {
 	return all
 }
 
+// intervalRules are those of what is emitted in an interval, and when.
+func intervalRules() []rule {
+	return []rule{
+		law(core("TH-FIRST", "On the leading edge the very first event MUST be emitted at once, at "+
+			"whatever time the clock starts."),
+			Leading, LeadingAndTrailing),
+		law(core("TH-LEADNEXT", "On the leading edge an event after the end of an interval MUST be "+
+			"emitted at once; one at exactly its end, as declared."),
+			Leading, LeadingAndTrailing),
+		{
+			Rule:  core("TH-SPACE", "Two emissions MUST be at least the interval apart."),
+			About: orBack(ordinary, false),
+			Check: spaced("TH-SPACE"),
+		},
+		law(core("TH-DROP", "With the leading edge alone an event within an interval MUST be dropped, "+
+			"and never emitted later."),
+			Leading),
+		law(core("TH-LAST", "On the trailing edge, what came last in an interval MUST be emitted at its end."),
+			Trailing, LeadingAndTrailing),
+		law(core("TH-NOTDEB", "A steady stream of events MUST NOT postpone the end of an interval."),
+			Trailing, LeadingAndTrailing),
+		law(core("TH-PAY", "The trailing edge MUST emit the declared payload: of the interval's newest "+
+			"event, or of its first."),
+			Trailing, LeadingAndTrailing),
+		law(core("TH-SINGLE", "With both edges a single event MUST be emitted once, or twice, as declared."),
+			LeadingAndTrailing),
+		law(core("TH-TRAILONLY", "With the trailing edge alone an event MUST NOT be emitted "+
+			"before the end of its interval."),
+			Trailing),
+		law(core("TH-TRAILOPENS", "An emission on the trailing edge MUST open an interval of its own."),
+			Trailing, LeadingAndTrailing),
+		{
+			Rule: core("TH-NOSPON", "Nothing may be emitted without an event since the last emission, "+
+				"nor with a payload that no event had."),
+			Check: (*exam).unbidden,
+		},
+		{
+			Rule: core("TH-ZERO", "With an interval of 0 every event MUST be emitted, unless the "+
+				"constructor refuses 0."),
+			About: ofZero,
+			Check: (*exam).zero,
+		},
+		{
+			Rule: extended("TH-NONE", "Without any edge nothing may be emitted, unless the constructor "+
+				"refuses that."),
+			Absent: without(NoEdges),
+			About:  func(j suite.Job) bool { return j.Schedule.Config.Edges == NoEdges },
+			Check:  breaks("TH-NONE"),
+		},
+	}
+}
+
+// endRules are those of what ends an interval, a throttle or a stream, and of what counts in an interval.
+func (c *contract) endRules() []rule {
+	windows := []string{"Windows"}
+	return []rule{
+		{
+			Rule: core("TH-RESET", "After Reset the next event MUST be emitted, "+
+				"and begin an interval of full length."),
+			Ops:    []conformance.Op{verb.Reset},
+			Absent: without(Leading),
+			About:  resets,
+			Check:  (*exam).reset,
+		},
+		{
+			Rule: extended("TH-FLUSH", "Flush MUST emit a pending event at once, once, and nothing if "+
+				"none is pending. Its emission MUST open an interval, leave the current one running, or end it, "+
+				"as declared; if undeclared, any of these. The newest later event MUST be emitted no later than "+
+				"an interval after it came; a flush of nothing MUST NOT make it come sooner, nor later on the "+
+				"leading edge."),
+			Ops:    []conformance.Op{verb.Flush},
+			Absent: without(Trailing, LeadingAndTrailing),
+			About: func(j suite.Job) bool { // what a flush after Stop does, that of Stop judges
+				return suite.Steps(verb.Flush)(j) && !suite.Steps(verb.Stop)(j) && !edge.HasKeys(j.Schedule)
+			},
+			Check: (*exam).flushed,
+		},
+		{
+			Rule: core("TH-ONEOF", "When many goroutines bring events at one instant, each edge MUST emit one of "+
+				"them, or the leading edge the declared k."),
+			Meets: true,
+			Probe: c.concurrent,
+		},
+		{
+			Rule: core("TH-STOP", "After Stop nothing may be emitted for an event that came before it: "+
+				"Stop drops what is pending."),
+			Ops:   []conformance.Op{verb.Stop},
+			About: suite.Has(verb.Stop),
+			Check: (*exam).stopHolds,
+		},
+		{
+			Rule:     extended("TH-RATE", "An interval MUST NOT let more than k events pass, counted as declared."),
+			Declared: windows,
+			Absent:   without(Leading),
+			About:    orBack(several, true),
+			Check:    spaced("TH-RATE"),
+		},
+		{
+			Rule: extended("TH-MAXIMAL",
+				"An event MUST be emitted at once if its interval has fewer than k emissions."),
+			Declared: windows,
+			Absent:   without(Leading),
+			About:    several,
+			Check:    breaks("TH-MAXIMAL"),
+		},
+		ofOperation(verb.Fault, extended("TH-ERR", "An error item MUST be passed on at once and in order, whatever "+
+			"the interval.")),
+		ofOperation(verb.Fault, extended("TH-ERRNEUT",
+			"Errors MUST NOT open an interval, postpone one or count in one.")),
+		{
+			Rule: extended("TH-CTX", "When the context is cancelled the output MUST be closed at once, nothing more "+
+				"may be emitted, and no goroutine may keep waiting for a reader that has gone."),
+			Ops:   []conformance.Op{verb.Cancel},
+			About: suite.Steps(verb.Cancel),
+			Check: (*exam).cancelCloses,
+		},
+		{
+			Rule: extended("TH-CLOSE",
+				"When the input ends the output MUST be closed, and pending events treated as declared."),
+			Ops: []conformance.Op{verb.Close},
+			Unless: func(_ *suite.Suite, tr *Traits) string {
+				return undeclared(tr.has(Trailing, LeadingAndTrailing) && tr.CloseFlush == 0, "CloseFlush")
+			},
+			About: suite.Steps(verb.Close),
+			Check: (*exam).endCloses,
+		},
+	}
+}
+
+// particularRules are those of callbacks that take time, of a clock that is set back, of keys and instances, and of
+// what a throttle does with what it was given.
+func (c *contract) particularRules() []rule {
+	drop := ofOperation(verb.Drop, core("TH-CANCEL", "Drop MUST drop the pending event, and none that comes later. "+
+		"What was dropped MUST NOT open an interval."))
+	drop.Absent = without(Trailing, LeadingAndTrailing)
+	return []rule{
+		{
+			Rule: core("TH-BUSY", "Even if callbacks take time, emissions MUST begin at least the interval apart, "+
+				"none may come twice, and the trailing edge MUST emit the newest event."),
+			Absent: uncalled,
+			About:  isBusy,
+			Check:  (*exam).busy,
+		},
+		{
+			Rule: extended("TH-ANCHOR", "The interval of a callback that takes time MUST count from its start, or "+
+				"from its end, as declared."),
+			Declared: []string{"Anchor"},
+			Absent:   without(Leading, Trailing, LeadingAndTrailing),
+			About:    isBusy,
+			Beyond:   []string{"TH-BUSY"},
+			Check:    (*exam).anchored,
+		},
+		{
+			Rule: extended("TH-CLOCKBACK",
+				"When the clock is set back, events MUST NOT be delayed by more than one interval."),
+			Declared: []string{"ClockBack"},
+			Unless:   setBackUnless(BackBounded, "ClockBack: BackBounded"),
+			About:    back,
+			Beyond:   alone,
+			Check:    (*exam).heldUp,
+		},
+		{
+			Rule: extended("X-BACK", "A clock that is set back MUST count as one that stands still until it is where "+
+				"it was: no emission may come sooner, and pending events MUST come when it has moved on."),
+			Declared: []string{"ClockBack"},
+			Unless:   setBackUnless(BackStands, "ClockBack: BackStands"),
+			About:    back,
+			Beyond:   alone,
+			Check:    (*exam).stands,
+		},
+		{
+			Rule:   extended("TH-KEY", "Each key MUST have an interval of its own."),
+			Ops:    []conformance.Op{opKeys},
+			Unless: func(_ *suite.Suite, tr *Traits) string { return suite.If(tr.Payload == NoPayload, nameless) },
+			About:  suite.InFamily(suite.Keys),
+			Beyond: beyondKeys,
+			Check:  (*exam).eachKey,
+		},
+		{
+			Rule: core("X-ISO", "Instances MUST NOT share state."),
+			Unless: func(s *suite.Suite, tr *Traits) string {
+				return suite.If(s.Accepts(opKeys) && tr.Payload == NoPayload, nameless)
+			},
+			About: suite.InFamily(suite.Instances),
+			Check: (*exam).eachKey,
+			Owing: func(x *exam, again suite.Rerun) bool { return edge.Beside(x.Recording, again) },
+		},
+		suite.OneClock[Traits, *exam](edge.CallsAround("interval", opKeys), suite.FireMarks),
+		drop,
+		suite.Effect[Traits, *exam](c.effects),
+		suite.Reads[Traits, *exam](edge.CallsAround("interval", opKeys), suite.FireMarks),
+	}
+}
+
+// commonRules are those of every contract, as far as they concern a throttle.
+func (c *contract) commonRules() []rule {
+	return []rule{
+		{
+			Rule: extended("X-ROW", "Events of one goroutine at one instant MUST come out in their order, however "+
+				"fast they follow."),
+			Unless: func(s *suite.Suite, _ *Traits) string { return suite.If(!s.Bubble, suite.Unordered) },
+			Absent: func(s *suite.Suite, _ *Traits) string {
+				return suite.If(!s.Accepts(opEmits), "it emits nothing itself")
+			},
+			Probe: c.inARow,
+		},
+		{
+			Rule: extended("X-RENAME", "Every event MUST count, even one whose payload equals the last."),
+			Absent: func(s *suite.Suite, _ *Traits) string {
+				return suite.If(!s.Accepts(opEmits), "its events have no payloads")
+			},
+			Probe: func(p *suite.Probe) (*suite.Violation, string) {
+				return edge.Payloads(p, "interval", c.kinds())
+			},
+		},
+		{
+			Rule: extended("X-PANIC", "After a callback panics the throttle MUST work on, and the panic propagate or "+
+				"be recovered, as declared."),
+			Declared: []string{"PanicPolicy"},
+			Unless:   uncalled,
+			Probe:    c.panics,
+		},
+		{
+			Rule: core("X-REENT", "An operation called from the callback MUST NOT deadlock."),
+			Unless: func(s *suite.Suite, tr *Traits) string {
+				none := suite.If(s.Time == conformance.Explicit, "there is no callback")
+				return cmp.Or(edge.NoReentry(s, tr.Reentrancy), none)
+			},
+			Absent: uncalled,
+			About:  func(j suite.Job) bool { return j.Schedule.Config.Inside != "" },
+			Check:  (*exam).reentry,
+		},
+		suite.Calls[Traits]((*exam).calls),
+		{
+			Rule:   core("X-LEAK", "No goroutine or armed timer may remain while idle or after Stop."),
+			Unless: func(s *suite.Suite, _ *Traits) string { return suite.If(!s.Bubble, suite.OnlyInBubble) },
+			About:  suite.Looked,
+			Check:  (*exam).leak,
+		},
+		suite.Race[Traits, *exam](c.race),
+	}
+}
+
 // whateverEdges are the rules that need not know on which edges a throttle emits.
 var whateverEdges = []string{"X-CLOCK1", "X-REENT", "X-CALLS", "X-LEAK", "X-RACE"}
 
 // nameless is why keys cannot be judged.
 const nameless = "declared: NoPayload, so the key of a callback is unknown"
 
-// unbidden is the rule of what is emitted though nothing has come. It judges every run, unless what is
+// unbidden finds what is emitted though nothing has come. It judges every run, unless what is
 // wrong is that a key emits for another.
-func unbidden(r suite.Rule[Traits, *exam]) suite.Rule[Traits, *exam] {
-	ordinarily := r.Check
-	r.About = nil
-	r.Check = func(x *exam) *suite.Violation {
-		if ordinary(suite.Job{Schedule: x.Schedule}) {
-			if v := ordinarily(x); v != nil {
-				return v
-			}
+func (x *exam) unbidden() *suite.Violation {
+	if ordinary(suite.Job{Schedule: x.Schedule}) {
+		if v := x.difference().Breaks("TH-NOSPON"); v != nil {
+			return v
 		}
-		v := x.fromNothing()
-		if v != nil && edge.HasKeys(x.Schedule) && x.eachKey() != nil {
-			return nil
-		}
-		return v
 	}
-	return r
+	v := x.fromNothing()
+	if v != nil && edge.HasKeys(x.Schedule) && x.eachKey() != nil {
+		return nil
+	}
+	return v
 }
 
-// zeroes is the rule of an interval of 0.
-func zeroes(r suite.Rule[Traits, *exam]) suite.Rule[Traits, *exam] {
-	ordinarily := r.Check
-	r.About = func(j suite.Job) bool {
-		cfg := j.Schedule.Config
-		return cfg.Has("interval") && cfg.Interval == 0 && (ordinary(j) || cfg.Busy > 0 ||
-			cfg.Inside == verb.Call && cfg.K <= 1 && onlyCalls(j))
+// ofZero selects the runs that the rule of an interval of 0 judges.
+func ofZero(j suite.Job) bool {
+	cfg := j.Schedule.Config
+	return cfg.Has("interval") && cfg.Interval == 0 && (ordinary(j) || cfg.Busy > 0 ||
+		cfg.Inside == verb.Call && cfg.K <= 1 && onlyCalls(j))
+}
+
+// zero judges them.
+func (x *exam) zero() *suite.Violation {
+	if cfg := x.Schedule.Config; cfg.Busy > 0 || cfg.Inside != "" || x.Schedule.RacingSteps() > 0 {
+		return x.zeroBusy()
 	}
-	r.Check = func(x *exam) *suite.Violation {
-		if cfg := x.Schedule.Config; cfg.Busy > 0 || cfg.Inside != "" || x.Schedule.RacingSteps() > 0 {
-			return x.zeroBusy()
-		}
-		return ordinarily(x)
-	}
-	return r
+	return x.difference().Breaks("TH-ZERO")
 }
 
 // onlyCalls selects the runs whose steps are calls.
 func onlyCalls(j suite.Job) bool {
 	return !slices.ContainsFunc(j.Schedule.Steps, func(s conformance.Step) bool { return s.Op != verb.Call })
-}
-
-// dropped is the rule of what the leading edge alone drops.
-func (c *contract) dropped(r suite.Rule[Traits, *exam]) suite.Rule[Traits, *exam] {
-	r = on(r, Leading)
-	r.Unless = func(_ *suite.Suite, tr *Traits) string {
-		return suite.If(tr.BothSingle == 0 && len(tr.Edges) == 0, "trait Edges is undeclared")
-	}
-	return r
-}
-
-// flushes is the rule of Flush. What a flush after Stop does, that of Stop judges.
-func (c *contract) flushes(r suite.Rule[Traits, *exam]) suite.Rule[Traits, *exam] {
-	r.Check = (*exam).flushed
-	r = about(on(r, Trailing, LeadingAndTrailing), func(j suite.Job) bool {
-		return suite.Steps(verb.Flush)(j) && !suite.Steps(verb.Stop)(j) && !edge.HasKeys(j.Schedule)
-	})
-	return needs(r, verb.Flush)
 }
 
 // calls finds operations that panicked or did not return.

@@ -109,8 +109,8 @@ func (c *contract) intervals(s *suite.Suite, e Edges) []suite.Family {
 
 // zeroRows are events between which no timer gets its turn.
 func zeroRows(cfg conformance.Config) []conformance.Schedule {
-	call := conformance.Step{Op: verb.Call, Racing: true}
-	return suite.NumberedCalls([]conformance.Schedule{suite.Plan(cfg, call, call), suite.Plan(cfg, call, call, call)})
+	return suite.ParseAll(cfg.String()+" | call 1 @0~ | call 2 @0~",
+		cfg.String()+" | call 1 @0~ | call 2 @0~ | call 3 @0~")
 }
 
 // ages are events after a silence that takes half of a duration's bits, or nearly all of them,
@@ -144,13 +144,9 @@ func (c *contract) epochResets() []suite.Family {
 	}
 	f := suite.Family{Name: "epoch resets"}
 	for _, epoch := range suite.Epochs {
-		cfg := base.With("edges", "leading").With("epoch", epoch)
-		for _, gap := range []time.Duration{1, suite.Wait / 2} {
-			f.Schedules = append(f.Schedules, suite.Plan(cfg, conformance.Step{Op: verb.Call, N: 1},
-				conformance.Step{Op: verb.Reset, At: gap},
-				conformance.Step{Op: verb.Call, N: 2, At: gap + 1},
-				conformance.Step{Op: verb.Call, N: 3, At: gap + 2}))
-		}
+		head := base.With("edges", "leading").With("epoch", epoch).String() + " | call 1 @0"
+		f.Schedules = append(f.Schedules, suite.ParseAll(head+" | reset @1ns | call 2 @2ns | call 3 @3ns",
+			head+" | reset @50ms | call 2 @50.000001ms | call 3 @50.000002ms")...)
 	}
 	return []suite.Family{f}
 }
@@ -171,16 +167,14 @@ func crowded(cfg conformance.Config) conformance.Schedule {
 // sustained are events that go on coming, faster and slower than the interval.
 func sustained(cfg conformance.Config) []conformance.Schedule {
 	var out []conformance.Schedule
-	for _, gap := range []time.Duration{
-		suite.Wait / 10, suite.Wait * 3 / 10, suite.Wait * 7 / 10, suite.Wait * 13 / 10,
-	} {
+	for _, tenths := range []time.Duration{1, 3, 7, 13} {
 		s := suite.Plan(cfg)
-		for i := range 40 {
-			s.Steps = append(s.Steps, conformance.Step{Op: verb.Call, N: i + 1, At: time.Duration(i) * gap})
+		for i := range time.Duration(40) {
+			s.Steps = append(s.Steps, edge.At(verb.Call, i*tenths*suite.Wait/10))
 		}
 		out = append(out, s)
 	}
-	return out
+	return suite.NumberedCalls(out)
 }
 
 // severalInInterval are the schedules of throttles that let several events pass.
@@ -219,9 +213,7 @@ func (c *contract) ends(s *suite.Suite, e Edges) []suite.Family {
 		stops := suite.Ending(numbered(cfg, calls, []time.Duration{1, suite.Wait / 2, suite.Wait + 1}, 3),
 			verb.Stop, endings)
 		if flushes {
-			stops = append(stops, suite.Plan(cfg, conformance.Step{Op: verb.Call, N: 1},
-				conformance.Step{Op: verb.Call, N: 2, At: 1}, conformance.Step{Op: verb.Stop, At: 2},
-				conformance.Step{Op: verb.Flush, At: 3}))
+			stops = append(stops, suite.MustParse(cfg.String()+" | call 1 @0 | call 2 @1ns | stop @2ns | flush @3ns"))
 		}
 		out = append(out, suite.Family{Name: "stop " + e.String(), Look: true, Schedules: stops})
 	}
@@ -273,7 +265,7 @@ func withErrors(cfg conformance.Config) []conformance.Schedule {
 	for _, ops := range [][]conformance.Op{{call, call, fault}, {call, fault, call}, {call, fault}} {
 		s := suite.Plan(cfg)
 		for i, op := range ops {
-			s.Steps = append(s.Steps, conformance.Step{Op: op, At: time.Duration(i)})
+			s.Steps = append(s.Steps, edge.At(op, time.Duration(i)))
 		}
 		out = append(out, s)
 	}
@@ -282,23 +274,19 @@ func withErrors(cfg conformance.Config) []conformance.Schedule {
 
 // afterFlush lets one or two events follow a flush, which had something to emit or had not.
 func afterFlush(cfg conformance.Config) []conformance.Schedule {
-	var out []conformance.Schedule
-	head := []conformance.Step{{Op: verb.Call}, {Op: verb.Call, At: 1}}
+	flush := edge.At(verb.Flush, suite.Wait/2)
+	head := []conformance.Step{edge.At(verb.Call, 0), edge.At(verb.Call, 1)}
+	out := suite.ParseAll( // a flush of nothing, unless on the trailing edge alone
+		cfg.String()+" | flush @0 | call 1 @1ns", cfg.String()+" | call 1 @0 | flush @50ms | call 2 @100.00001ms")
 	for n := 1; n <= len(head); n++ {
 		for _, gap := range []time.Duration{1, suite.Wait / 2, suite.Wait + 1} {
-			at := suite.Wait/2 + gap
-			after := append(slices.Clone(head[:n]), conformance.Step{Op: verb.Flush, At: suite.Wait / 2},
-				conformance.Step{Op: verb.Call, At: at})
-			for _, last := range []time.Duration{1, suite.Wait - 1, suite.Wait + 1} {
-				then := conformance.Step{Op: verb.Call, At: at + last}
-				out = append(out, suite.Plan(cfg, append(slices.Clone(after), then)...))
-			}
+			next := edge.At(verb.Call, suite.Wait/2+gap)
+			after := append(slices.Clone(head[:n]), flush, next)
 			out = append(out, suite.Plan(cfg, after...))
+			for _, last := range []time.Duration{1, suite.Wait - 1, suite.Wait + 1} {
+				out = append(out, suite.Plan(cfg, append(slices.Clone(after), edge.At(verb.Call, next.At+last))...))
+			}
 		}
 	}
-	out = append(out, // a flush of nothing, unless on the trailing edge alone
-		suite.Plan(cfg, conformance.Step{Op: verb.Flush}, conformance.Step{Op: verb.Call, At: 1}),
-		suite.Plan(cfg, head[0], conformance.Step{Op: verb.Flush, At: suite.Wait / 2},
-			conformance.Step{Op: verb.Call, At: suite.Wait + 10}))
 	return suite.NumberedCalls(out)
 }

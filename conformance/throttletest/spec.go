@@ -156,7 +156,7 @@ type contract struct {
 	// nameless says that emissions on the leading edge alone bear no payload, though nothing is
 	// declared about it.
 	nameless bool
-	said     map[string]string // what New was built with and did not show, by choice
+	said     edge.Said // what New was built with and did not show, by choice
 }
 
 // Profile names the contract.

@@ -1,7 +1,6 @@
 package throttletest
 
 import (
-	"fmt"
 	"slices"
 	"time"
 
@@ -23,8 +22,7 @@ func (c *contract) atEnd(s *suite.Suite, cfg conformance.Config, e Edges) []conf
 	}
 	var out []conformance.Schedule
 	for _, op := range ops {
-		out = append(out, suite.Plan(cfg, conformance.Step{Op: verb.Call},
-			conformance.Step{Op: verb.Call, At: 1}, conformance.Step{Op: op, At: suite.Wait, Racing: true}))
+		out = append(out, suite.Plan(cfg, edge.At(verb.Call, 0), edge.At(verb.Call, 1), edge.Racing(op, suite.Wait)))
 	}
 	return suite.NumberedCalls(append(out, stopsSoon(s, e)...))
 }
@@ -35,9 +33,7 @@ func stopsSoon(s *suite.Suite, e Edges) []conformance.Schedule {
 	cfg := suite.Configured("interval", timeline.Duration(edge.Months), "edges", e.String())
 	out := numbered(cfg, calls, []time.Duration{1}, 2)
 	if e&Trailing != 0 && s.Accepts(verb.Flush) {
-		const call = verb.Call
-		out = append(out, suite.Plan(cfg, conformance.Step{Op: call}, conformance.Step{Op: call, At: 1},
-			conformance.Step{Op: verb.Flush, At: 2}, conformance.Step{Op: call, At: 3}))
+		out = append(out, suite.MustParse(cfg.String()+" | call 1 @0 | call 2 @1ns | flush @2ns | call 3 @3ns"))
 	}
 	if s.Accepts(opKeys) {
 		out = append(out, edge.Keyed(numbered(cfg, calls, []time.Duration{1}, 2))...)
@@ -48,45 +44,32 @@ func stopsSoon(s *suite.Suite, e Edges) []conformance.Schedule {
 // intervalEnds let one or two calls race with the end of an interval that has an event to
 // emit, and let another call follow.
 func intervalEnds(cfg conformance.Config) []conformance.Schedule {
-	call := func(n int, at time.Duration) conformance.Step {
-		return conformance.Step{Op: verb.Call, N: n, At: at}
-	}
-	racing := func(n int) conformance.Step {
-		return conformance.Step{Op: verb.Call, N: n, At: suite.Wait, Racing: true}
-	}
-	var out []conformance.Schedule
+	call := func(at time.Duration) conformance.Step { return edge.At(verb.Call, at) }
+	tie := edge.Racing(verb.Call, suite.Wait)
+	out := []conformance.Schedule{suite.Plan(cfg, call(0), tie)}
 	for _, gap := range []time.Duration{1, suite.Wait / 2, suite.Wait - 1} {
-		out = append(out, suite.Plan(cfg, call(1, 0), call(2, gap), racing(3)),
-			suite.Plan(cfg, call(1, 0), call(2, gap), racing(3), racing(4)))
+		out = append(out, suite.Plan(cfg, call(0), call(gap), tie), suite.Plan(cfg, call(0), call(gap), tie, tie))
 		for _, next := range []time.Duration{1, suite.Wait / 2, suite.Wait - 1, suite.Wait + 1} {
-			out = append(out, suite.Plan(cfg, call(1, 0), call(2, gap), racing(3), call(4, suite.Wait+next)))
+			out = append(out, suite.Plan(cfg, call(0), call(gap), tie, call(suite.Wait+next)))
 		}
 	}
-	return append(out, suite.Plan(cfg, call(1, 0), racing(2)))
+	return suite.NumberedCalls(out)
 }
 
 // stopAtEnd lets a stop race with the end of an interval.
-func stopAtEnd(cfg conformance.Config) (out []conformance.Schedule) {
-	for _, gap := range []time.Duration{1, suite.Wait / 2} {
-		out = append(out, suite.Plan(cfg, conformance.Step{Op: verb.Call, N: 1},
-			conformance.Step{Op: verb.Call, N: 2, At: gap},
-			conformance.Step{Op: verb.Stop, At: suite.Wait, Racing: true}))
-	}
-	return out
+func stopAtEnd(cfg conformance.Config) []conformance.Schedule {
+	return suite.ParseAll(cfg.String()+" | call 1 @0 | call 2 @1ns | stop @100ms~",
+		cfg.String()+" | call 1 @0 | call 2 @50ms | stop @100ms~")
 }
 
 // resetAtEnd lets a reset, or a reset and an event, race with the end of an interval, and
 // another event come before the end of the next.
 func resetAtEnd(cfg conformance.Config) []conformance.Schedule {
 	var out []conformance.Schedule
-	for _, next := range []time.Duration{1, suite.Wait / 2, suite.Wait - 1} {
-		for _, racing := range []bool{false, true} {
-			out = append(out, suite.Plan(cfg,
-				conformance.Step{Op: verb.Call, N: 1},
-				conformance.Step{Op: verb.Reset, At: suite.Wait, Racing: true},
-				conformance.Step{Op: verb.Call, N: 2, At: suite.Wait, Racing: racing},
-				conformance.Step{Op: verb.Call, N: 3, At: suite.Wait + next}))
-		}
+	for _, second := range []string{"100ms", "100ms~"} {
+		head := cfg.String() + " | call 1 @0 | reset @100ms~ | call 2 @" + second
+		out = append(out, suite.ParseAll(head+" | call 3 @100.000001ms", head+" | call 3 @150ms",
+			head+" | call 3 @199.999999ms")...)
 	}
 	return out
 }
@@ -94,20 +77,14 @@ func resetAtEnd(cfg conformance.Config) []conformance.Schedule {
 // flushAtEnd lets a flush race with the end of an interval that has an event to emit, alone
 // or with an event before or after it, and another event follow.
 func flushAtEnd(cfg conformance.Config) []conformance.Schedule {
-	call := func(at time.Duration, racing bool) conformance.Step {
-		return conformance.Step{Op: verb.Call, At: at, Racing: racing}
-	}
-	flush := conformance.Step{Op: verb.Flush, At: suite.Wait, Racing: true}
+	flush, call := edge.Racing(verb.Flush, suite.Wait), edge.Racing(verb.Call, suite.Wait)
+	next := edge.At(verb.Call, suite.Wait*3/2)
 	var out []conformance.Schedule
 	for _, gap := range []time.Duration{1, suite.Wait - 1} {
-		head := []conformance.Step{call(0, false), call(gap, false)}
-		for _, tie := range [][]conformance.Step{
-			{flush}, {flush, call(suite.Wait, true)}, {call(suite.Wait, true), flush},
-		} {
+		head := []conformance.Step{edge.At(verb.Call, 0), edge.At(verb.Call, gap)}
+		for _, tie := range [][]conformance.Step{{flush}, {flush, call}, {call, flush}} {
 			steps := slices.Concat(head, tie)
-			next := call(suite.Wait+suite.Wait/2, false)
-			out = append(out, suite.Plan(cfg, steps...),
-				suite.Plan(cfg, slices.Concat(steps, []conformance.Step{next})...))
+			out = append(out, suite.Plan(cfg, steps...), suite.Plan(cfg, append(slices.Clone(steps), next)...))
 		}
 	}
 	return suite.NumberedCalls(out)
@@ -125,37 +102,30 @@ func (x *exam) certain() *edge.Finding {
 	}
 	order, reset := x.order()
 	inRow := x.rows() // each call of a row may have a goroutine of its own, so that they come in any order
-	say := func(rule string, at time.Duration, because, headline string, args ...any) *edge.Finding {
-		v := suite.Broken(at, because, headline, args...)
-		v.Lanes = []suite.Lane{x.Got()}
-		return &edge.Finding{Rule: rule, Violation: v}
-	}
 	interval := x.Schedule.Config.Interval
 	for i := 1; i < len(x.Fires); i++ {
 		f, before := x.Fires[i], x.Fires[i-1]
-		at := timeline.Duration(f.Began.At)
 		if f.Began.At-before.Began.At < x.shortest() && (before.Began.Seq > reset || f.Began.Seq < reset) {
 			rule := "TH-SPACE"
 			if reset > 0 {
 				rule = "TH-RESET"
 			}
-			opened := timeline.Duration(before.Began.At)
-			return say(rule, f.Began.At,
-				"the emission at "+opened+" opened an interval of "+timeline.Duration(interval),
-				"emitted at %s, want %s at the earliest", at, timeline.Duration(suite.Sum(before.Began.At, interval)))
+			because := edge.Text("the emission at %s opened an interval of %s", before.Began.At, interval)
+			return &edge.Finding{Rule: rule, Violation: x.tooSoon(f, before, because)}
 		}
 		if x.traits.Payload == LastPayload && !inRow && order[f.Value] <= order[before.Value] {
 			rule := "TH-PAY"
 			if f.Value == before.Value {
 				rule = "TH-NOSPON"
 			}
-			because := fmt.Sprintf("event %d had been emitted at %s", before.Value, timeline.Duration(before.Began.At))
-			return say(rule, f.Began.At, because, "emitted event %d at %s, want a newer one", f.Value, at)
+			return &edge.Finding{Rule: rule, Violation: x.broken(f.Began.At,
+				edge.Text("event %d had been emitted at %s", before.Value, before.Began.At),
+				"emitted event %d at %s, want a newer one", f.Value, f.Began.At)}
 		}
 	}
 	if last := x.lostLast(); last != nil && !inRow {
-		return say("TH-LAST", last.Began.At, "nothing came after it", "call %d at %s was not emitted by %s",
-			last.N, timeline.Duration(last.Began.At), timeline.Duration(x.End))
+		return &edge.Finding{Rule: "TH-LAST", Violation: x.broken(last.Began.At, "nothing came after it",
+			"call %d at %s was not emitted by %s", last.N, last.Began.At, x.End)}
 	}
 	return &edge.Finding{}
 }
@@ -165,10 +135,9 @@ func (x *exam) together() *edge.Finding {
 	for i := 1; i < len(x.Fires); i++ {
 		f, before := x.Fires[i], x.Fires[i-1]
 		if x.traits.Payload == LastPayload && f.Value == before.Value && f.Began.At == before.Began.At {
-			v := suite.Broken(f.Began.At, "both edges of an interval are the interval apart",
-				"emitted event %d twice at %s", f.Value, timeline.Duration(f.Began.At))
-			v.Lanes = []suite.Lane{x.Got()}
-			return &edge.Finding{Rule: "TH-SPACE", Violation: v}
+			return &edge.Finding{Rule: "TH-SPACE", Violation: x.broken(f.Began.At,
+				"both edges of an interval are the interval apart",
+				"emitted event %d twice at %s", f.Value, f.Began.At)}
 		}
 	}
 	return &edge.Finding{}
@@ -195,10 +164,10 @@ func (x *exam) atTie() *edge.Finding {
 			}
 		}
 	}
-	at := timeline.Duration(found.At)
-	found.Headline = "nothing was emitted at " + at + ", in any order of the racing steps"
+	found.Headline = edge.Text("nothing was emitted at %s, in any order of the racing steps", found.At)
 	if i := slices.IndexFunc(x.Fires, func(f conformance.Fire) bool { return f.Began.At == found.At }); i >= 0 {
-		found.Headline = x.terms().Event(x.Fires[i].Value) + " at " + at + ", want nothing then in any order"
+		found.Headline = edge.Text("%s at %s, want nothing then in any order",
+			x.terms().Event(x.Fires[i].Value), found.At)
 	}
 	return found
 }

@@ -181,40 +181,33 @@ func (o observer) needed() []suite.Choice {
 			Name: "Edges", Declared: edge.Chosen(tr.Edges),
 			Values: edge.Single("throttletest"), Literal: edge.Literal("throttletest"),
 			Means:    edgesMean,
-			Needless: suite.Always, Observe: o.edges, Shown: o.shown("Edges"),
+			Needless: suite.Always, Observe: o.edges, Shown: o.c.said.Of("Edges"),
 			Set: func(v int) { tr.Edges = edge.Listed(v) },
 			Alter: func(v int, rec *suite.Recording) (*suite.Recording, bool) {
 				return edge.Alter(rec, tr.Edges, tr.built(), Edges(v))
 			},
 		},
-		{
-			Order: []int{int(BoundaryPasses), int(BoundaryEither), int(BoundaryRounded)},
-			Name:  "Boundary", Declared: int(tr.Boundary),
-			Values: []string{"BoundaryPasses", "BoundaryWaits", "BoundaryEither", "BoundaryRounded"},
-			Means: []string{
-				"an event at exactly the end of an interval is emitted", "it still belongs to the interval", "either",
-				"either, also a nanosecond before and after the end",
-			},
-			Needless: func() bool { return len(tr.Edges) > 0 && !tr.has(Leading) },
-			Observe:  o.boundary,
-			Set:      func(v int) { tr.Boundary = Boundary(v) },
+		edge.Choice(&tr.Boundary, suite.Choice{
+			Name: "Boundary", Order: []int{int(BoundaryPasses), int(BoundaryEither), int(BoundaryRounded)},
+			Needless: func() bool { return len(tr.Edges) > 0 && !tr.has(Leading) }, Observe: o.boundary,
 		},
-		{
-			Order: suite.Ranked(2),
-			Name:  "BothSingle", Declared: int(tr.BothSingle), Values: []string{"BothOnce", "BothTwice"},
-			Means:    []string{"a single event is emitted once", "it is emitted on both edges"},
+			"BoundaryPasses", "an event at exactly the end of an interval is emitted",
+			"BoundaryWaits", "it still belongs to the interval",
+			"BoundaryEither", "either",
+			"BoundaryRounded", "either, also a nanosecond before and after the end"),
+		edge.Choice(&tr.BothSingle, suite.Choice{
+			Name: "BothSingle", Order: suite.Ranked(2), Observe: o.bothSingle,
 			Needless: func() bool { return !tr.has(LeadingAndTrailing) },
-			Observe:  o.bothSingle,
-			Set:      func(v int) { tr.BothSingle = BothSingle(v) },
 		},
-		{
-			Order: suite.Ranked(2),
-			Name:  "Payload", Declared: int(tr.Payload), Values: []string{"LastPayload", "FirstPayload", "NoPayload"},
-			Means:    []string{"of the newest event", "of the interval's first", "what is emitted has none"},
+			"BothOnce", "a single event is emitted once",
+			"BothTwice", "it is emitted on both edges"),
+		edge.Choice(&tr.Payload, suite.Choice{
+			Name: "Payload", Order: suite.Ranked(2), Observe: o.payload,
 			Needless: func() bool { return !tr.has(Trailing, LeadingAndTrailing) && o.payload() != int(NoPayload) },
-			Observe:  o.payload,
-			Set:      func(v int) { tr.Payload = Payload(v) },
 		},
+			"LastPayload", "of the newest event",
+			"FirstPayload", "of the interval's first",
+			"NoPayload", "what is emitted has none"),
 	}
 }
 
@@ -222,64 +215,40 @@ func (o observer) needed() []suite.Choice {
 func (o observer) optional() []suite.Choice {
 	tr := o.traits
 	return []suite.Choice{
-		{
-			Order: suite.Ranked(3),
-			Name:  "AfterFlush", Declared: int(tr.AfterFlush),
-			Values: []string{"FlushOpensInterval", "FlushKeepsInterval", "FlushEndsInterval"},
-			Means: []string{
-				"what a flush emits opens an interval", "the current interval goes on", "the interval is over",
-			},
-			Observe: o.afterFlush, Set: func(v int) { tr.AfterFlush = AfterFlush(v) },
+		edge.Choice(&tr.AfterFlush, suite.Choice{
+			Name: "AfterFlush", Order: suite.Ranked(3), Observe: o.afterFlush,
 		},
-		{
-			Name: "Windows", Declared: int(tr.Windows), Values: []string{"WindowsFromFirst", "WindowsSliding"},
-			Means: []string{
-				"k emissions in an interval that begins with the first of them",
-				"k in any period as long as an interval",
-			},
-			Observe: o.windows, Shown: o.shown("Windows"), Set: func(v int) { tr.Windows = Windows(v) },
+			"FlushOpensInterval", "what a flush emits opens an interval",
+			"FlushKeepsInterval", "the current interval goes on",
+			"FlushEndsInterval", "the interval is over"),
+		edge.Choice(&tr.Windows, suite.Choice{Name: "Windows", Observe: o.windows, Shown: o.c.said.Of("Windows")},
+			"WindowsFromFirst", "k emissions in an interval that begins with the first of them",
+			"WindowsSliding", "k in any period as long as an interval"),
+		edge.Choice(&tr.Reentrancy, suite.Choice{
+			Name: "Reentrancy", Order: suite.Ranked(2), Observe: o.reentrancy,
 		},
-		{
-			Order: suite.Ranked(2),
-			Name:  "Reentrancy", Declared: int(tr.Reentrancy), Values: []string{"ReentrancyAllowed",
-				"ReentrancyForbidden"},
-			Means:   []string{"the callback may call the throttle", "the callback must not call the throttle"},
-			Observe: o.reentrancy, Set: func(v int) { tr.Reentrancy = Reentrancy(v) },
+			"ReentrancyAllowed", "the callback may call the throttle",
+			"ReentrancyForbidden", "the callback must not call the throttle"),
+		edge.Choice(&tr.Anchor, suite.Choice{Name: "Anchor", Order: suite.Ranked(2), Observe: o.anchor},
+			"AnchorStart", "an interval counts from the start of its callback",
+			"AnchorEnd", "it counts from the end"),
+		edge.Choice(&tr.ClockBack, suite.Choice{Name: "ClockBack", Order: suite.Ranked(2), Observe: o.clockBack},
+			"BackBounded", "setting the clock back delays events by one interval at most",
+			"BackStands", "nothing comes until an injected clock that was set back is where it was"),
+		edge.Choice(&tr.CloseFlush, suite.Choice{
+			Name: "CloseFlush", Order: []int{int(CloseFires), int(CloseDrops)}, Observe: o.closeFlush,
 		},
-		{
-			Order: suite.Ranked(2),
-			Name:  "Anchor", Declared: int(tr.Anchor), Values: []string{"AnchorStart", "AnchorEnd"},
-			Means:   []string{"an interval counts from the start of its callback", "it counts from the end"},
-			Observe: o.anchor, Set: func(v int) { tr.Anchor = Anchor(v) },
+			"CloseFires", "pending events come at the end of the input",
+			"CloseAtDeadline", "they come when they are due",
+			"CloseDrops", "they are dropped"),
+		edge.Choice(&tr.StopBarrier, suite.Choice{
+			Name: "StopBarrier", Order: []int{0, int(NoBarrier)}, Observe: o.stopBarrier,
 		},
-		{
-			Order: suite.Ranked(2),
-			Name:  "ClockBack", Declared: int(tr.ClockBack), Values: []string{"BackBounded", "BackStands"},
-			Means: []string{
-				"setting the clock back delays events by one interval at most",
-				"nothing comes until an injected clock that was set back is where it was",
-			},
-			Observe: o.clockBack, Set: func(v int) { tr.ClockBack = ClockBack(v) },
+			"NoBarrier", "due events may be emitted after Stop"),
+		edge.Choice(&tr.PanicPolicy, suite.Choice{
+			Name: "PanicPolicy", Observe: o.panicPolicy, Apart: true, Shown: o.c.said.Of("PanicPolicy"),
 		},
-		{
-			Order: []int{int(CloseFires), int(CloseDrops)},
-			Name:  "CloseFlush", Declared: int(tr.CloseFlush),
-			Values: []string{"CloseFires", "CloseAtDeadline", "CloseDrops"},
-			Means: []string{"pending events come at the end of the input", "they come when they are due", "they " +
-				"are dropped"},
-			Observe: o.closeFlush, Set: func(v int) { tr.CloseFlush = CloseFlush(v) },
-		},
-		{
-			Order: []int{0, int(NoBarrier)},
-			Name:  "StopBarrier", Declared: int(tr.StopBarrier), Values: []string{"NoBarrier"},
-			Means:   []string{"due events may be emitted after Stop"},
-			Observe: o.stopBarrier, Set: func(v int) { tr.StopBarrier = StopBarrier(v) },
-		},
-		{
-			Name: "PanicPolicy", Declared: int(tr.PanicPolicy), Values: []string{"PanicPropagates", "PanicRecovered"},
-			Means:   []string{"a callback's panic propagates on its goroutine", "a callback's panic is recovered"},
-			Observe: o.panicPolicy, Apart: true, Shown: o.shown("PanicPolicy"),
-			Set: func(v int) { tr.PanicPolicy = PanicPolicy(v) },
-		},
+			"PanicPropagates", "a callback's panic propagates on its goroutine",
+			"PanicRecovered", "a callback's panic is recovered"),
 	}
 }

@@ -101,6 +101,17 @@ func (x *exam) terms() edge.Terms {
 	}
 }
 
+// broken makes a violation with what was emitted on its timeline.
+func (x *exam) broken(at time.Duration, because, headline string, args ...any) *suite.Violation {
+	return edge.Broken(x.Recording, at, because, headline, args...)
+}
+
+// tooSoon makes one of an emission that comes too soon after another.
+func (x *exam) tooSoon(f, before conformance.Fire, because string) *suite.Violation {
+	return x.broken(f.Began.At, because, "emitted at %s, want %s at the earliest",
+		f.Began.At, suite.Sum(before.Began.At, x.Schedule.Config.Interval))
+}
+
 // has reports whether the schedule has the operation.
 func (x *exam) has(op conformance.Op) bool {
 	return slices.ContainsFunc(x.Schedule.Steps, func(s conformance.Step) bool { return s.Op == op })
