@@ -11,25 +11,6 @@ import (
 
 // Rules are the laws of a batcher. Those that have neither a Check nor a Probe are guards of the model.
 func (c *contract) Rules() []suite.Rule[Traits, *exam] {
-	rules := append(c.handOver(), c.other()...)
-	for i := range rules {
-		r := &rules[i]
-		if r.Check == nil && r.Probe == nil {
-			r.Check = breaks(r.ID)
-		}
-		if about := r.About; about == nil && r.Check != nil {
-			r.About = func(j suite.Job) bool { return j.Schedule.Config.Panics == 0 }
-		}
-	}
-	return rules
-}
-
-func core(id, text string) conformance.Rule {
-	return conformance.Rule{ID: id, Text: text, Level: conformance.Core}
-}
-
-// handOver are the laws of when a batch is handed over, and of what is in it.
-func (c *contract) handOver() []suite.Rule[Traits, *exam] {
 	having := func(has func(cfg conformance.Config) bool) func(suite.Job) bool {
 		return func(j suite.Job) bool { return j.Schedule.Config.Panics == 0 && has(j.Schedule.Config) }
 	}
@@ -38,7 +19,7 @@ func (c *contract) handOver() []suite.Rule[Traits, *exam] {
 	}
 	empties := func(_ *suite.Suite, tr *Traits) string { return suite.If(tr.EmptyBatches, "declared: EmptyBatches") }
 	anchor := []string{"Anchor"}
-	return []suite.Rule[Traits, *exam]{
+	rules := []suite.Rule[Traits, *exam]{
 		{
 			Rule: core("BT-ONCE", "Every accepted item, and no other, MUST be in exactly one batch; a batch "+
 				"MUST NOT change while its consumer runs."),
@@ -118,12 +99,6 @@ func (c *contract) handOver() []suite.Rule[Traits, *exam] {
 			Declared: anchor,
 			About:    having(func(cfg conformance.Config) bool { return cfg.Delay == 0 }),
 		},
-	}
-}
-
-// other are the laws that each contract has in its own words.
-func (c *contract) other() []suite.Rule[Traits, *exam] {
-	return []suite.Rule[Traits, *exam]{
 		suite.OneClock[Traits, *exam](onPackageTime, marks),
 		suite.Calls[Traits]((*exam).calls),
 		{
@@ -152,6 +127,20 @@ func (c *contract) other() []suite.Rule[Traits, *exam] {
 		},
 		suite.Race[Traits, *exam](c.race),
 	}
+	for i := range rules {
+		r := &rules[i]
+		if r.Check == nil && r.Probe == nil {
+			r.Check = breaks(r.ID)
+		}
+		if r.About == nil && r.Check != nil {
+			r.About = func(j suite.Job) bool { return j.Schedule.Config.Panics == 0 }
+		}
+	}
+	return rules
+}
+
+func core(id, text string) conformance.Rule {
+	return conformance.Rule{ID: id, Text: text, Level: conformance.Core}
 }
 
 // once finds batches that changed under their consumer, and what the model says of BT-ONCE.

@@ -74,7 +74,6 @@ type state struct {
 	inbox   []int   // operations whose turn comes when the consumer has returned
 	running []int   // the consumer's runs
 	closed  bool
-	dropped []int         // at Close
 	zero    int           // what a delay of 0 has turned out to mean: no bound, at once, or nothing so far
 	last    time.Duration // when a batch was last handed over
 	past    []batch       // what was handed over
@@ -90,7 +89,7 @@ func (s *state) clone() *state {
 // key tells states apart. What follows from the trace is not in it.
 func (s *state) key() string {
 	return fmt.Sprint(s.open.items, s.open.born, s.due, s.overdue, s.owed, s.late, s.inbox,
-		s.running, s.closed, s.dropped, s.zero, s.last, s.idled, s.meets)
+		s.running, s.closed, s.zero, s.last, s.idled, s.meets)
 }
 
 // words describes the state.
@@ -101,15 +100,13 @@ func (s *state) words() string {
 // step goes to the states to which an event may lead.
 func (s *state) step(e model.Event, w *ways) {
 	switch {
-	case e.Kind == model.Settled:
+	case e.Kind == model.Settled || e.Kind == model.Instant:
 		for _, c := range s.expired(e.At, true) {
-			if len(c.late) == 0 {
+			if e.Kind == model.Instant {
+				w.To(c)
+			} else if len(c.late) == 0 {
 				c.settle(e, w)
 			}
-		}
-	case e.Kind == model.Instant:
-		for _, c := range s.expired(e.At, true) {
-			w.To(c)
 		}
 	case e.Kind == model.Fire:
 		s.fire(e, w)
@@ -212,20 +209,18 @@ func (s *state) accepts(op *conformance.Done, w *ways) bool {
 		return false
 	}
 	waits := len(s.running) > 0 && s.tr.Busy == BusyRefuses
-	id, want, because := "", "", ""
 	switch {
 	case s.closed && !refused && s.refuses && op.Ended.Seq != 0:
-		id, want, because = "BT-CLOSE", "item %d was accepted, want it refused", "the batcher was closed before"
+		return s.law(w, "BT-CLOSE", false, fmt.Sprintf("item %d was accepted, want it refused", op.N),
+			"the batcher was closed before")
 	case !s.closed && refused && !waits && !edge.ClosedFirst(s.rec, op):
-		id, want = "BT-BUSY", "item %d was refused, want it accepted"
-		because = "no declared trait lets items be refused"
+		return s.law(w, "BT-BUSY", false, fmt.Sprintf("item %d was refused, want it accepted", op.N),
+			"no declared trait lets items be refused")
 	case s.closed || refused:
 		w.To(s)
 		return false
-	default:
-		return true
 	}
-	return s.law(w, id, false, func() (string, string) { return fmt.Sprintf(want, op.N), because })
+	return true
 }
 
 // does returns the states in which an operation has done its work.
@@ -268,16 +263,10 @@ func (s *state) closes() (out []*state) {
 		}
 	})
 	as(CloseAtDeadline, func(*state) {})
-	drop := func(c *state) {
-		c.dropped = slices.Concat(s.dropped, s.open.items)
-		c.open, c.due, c.overdue = batch{}, never, false
-	}
+	drop := func(c *state) { c.open, c.due, c.overdue = batch{}, never, false }
 	as(CloseDrops, drop)
 	as(CloseDrops, func(c *state) {
 		drop(c)
-		for _, b := range s.owed {
-			c.dropped = append(c.dropped, b.items...)
-		}
 		c.owed = nil
 	})
 	return out
@@ -401,9 +390,8 @@ func (s *state) fire(e model.Event, w *ways) {
 // waits judges whether the consumer is free.
 func (s *state) waits(w *ways) bool {
 	free := len(s.running) == 0 || s.tr.Busy == BusyOverlaps || s.cfg.Inside != ""
-	return s.law(w, "BT-BUSY", free, func() (string, string) {
-		return "the consumer was called while it ran", busies[max(0, int(s.tr.Busy)-1)] + " is declared"
-	})
+	return s.law(w, "BT-BUSY", free, "the consumer was called while it ran",
+		busies[max(0, int(s.tr.Busy)-1)]+" is declared")
 }
 
 // begin lets the consumer run.
@@ -432,10 +420,8 @@ func (s *state) returns(e model.Event, w *ways) bool {
 			s.runs(d) || s.tr.Busy == BusyBlocks && len(s.running) > 0 {
 			continue
 		}
-		return s.law(w, "BT-BUSY", false, func() (string, string) {
-			return fmt.Sprintf("the caller with item %d still waited, want it not to", d.N),
-				"the consumer did not run, or " + busies[max(0, int(s.tr.Busy)-1)] + " is declared"
-		})
+		return s.law(w, "BT-BUSY", false, fmt.Sprintf("the caller with item %d still waited, want it not to", d.N),
+			"the consumer did not run, or "+busies[max(0, int(s.tr.Busy)-1)]+" is declared")
 	}
 	return w.Law("BT-BUSY", true, "", "")
 }

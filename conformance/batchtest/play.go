@@ -50,10 +50,9 @@ func (c *contract) Play(st *suite.Stage) {
 	}
 	settled := func() { st.Rec.Locked(func(*suite.Recording) { d.settled = append(d.settled, st.Rec.Mark()) }) }
 	st.Rests, st.Alone = true, true
-	if how := c.spec.Traits.CloseFlush; cfg.Delay >= edge.Months && (how == CloseFires || how == CloseDrops) {
-		steps := st.Steps()
-		st.Released = steps[len(steps)-1].Op == verb.Close // long before the delay ends
-	}
+	steps, how := st.Steps(), c.spec.Traits.CloseFlush
+	st.Released = cfg.Delay >= edge.Months && (how == CloseFires || how == CloseDrops) &&
+		steps[len(steps)-1].Op == verb.Close // long before the delay ends
 	st.Blocks = func(s conformance.Step) bool { return s.Op != verb.Put || cfg.Busy > 0 }
 	st.After = func(conformance.Step) { settled() }
 	closed := cfg.Inside == verb.Close
@@ -69,7 +68,7 @@ func (c *contract) Play(st *suite.Stage) {
 			do()
 		}
 	})
-	matters := suite.Sum(suite.Times(3, cfg.Delay), suite.Times(len(st.Steps())+1, cfg.Busy))
+	matters := suite.Sum(suite.Times(3, cfg.Delay), suite.Times(len(steps)+1, cfg.Busy))
 	st.End(min(suite.Sum(end, matters), suite.Last(c.spec.Time)), suite.Times(3, cfg.Delay), func() {
 		st.Rec.Locked(func(*suite.Recording) { d.over = true })
 		if !closed && impl.Close != nil {

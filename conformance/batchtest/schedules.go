@@ -1,6 +1,7 @@
 package batchtest
 
 import (
+	"fmt"
 	"slices"
 	"time"
 
@@ -32,7 +33,6 @@ type row struct {
 	steps []conformance.Op
 	gaps  []time.Duration
 	depth int
-	look  bool
 }
 
 // Families lists what is explored, in constants.
@@ -42,7 +42,7 @@ func (c *contract) Families(s *suite.Suite) []suite.Family {
 	}
 	var out []suite.Family
 	for _, r := range c.rows(s) {
-		f := suite.Family{Name: r.name, Look: r.look}
+		f := suite.Family{Name: r.name, Look: r.name == suite.Leaks}
 		var steps []conformance.Step
 		for _, op := range s.Supported(r.steps...) {
 			steps = append(steps, conformance.Step{Op: op})
@@ -57,11 +57,20 @@ func (c *contract) Families(s *suite.Suite) []suite.Family {
 		out = append(out, f)
 	}
 	if s.Time == conformance.Injected && s.Accepts(verb.Close) { // only an injected clock tells what is armed
-		out = append(out, suite.Family{Name: suite.Leaks, Look: true, Schedules: closesSoon()})
+		soon := suite.ParseAll(sized("3", edge.Months).String() + " | put 1 @0 | close @50ms")
+		out = append(out, suite.Family{Name: suite.Leaks, Look: true, Schedules: soon})
 	}
-	out = append(out, suite.Family{Name: "racing", Schedules: races(s)},
-		suite.Family{Name: "long", Schedules: longs()}, suite.Family{Name: "panics", Schedules: panics(s)},
-		suite.Family{Name: "meanwhile", Schedules: c.meanwhile(s)})
+	texts := func(name string, texts ...string) {
+		lacks := func(st conformance.Step) bool { return !s.Accepts(st.Op) }
+		all := slices.DeleteFunc(suite.ParseAll(texts...), func(s conformance.Schedule) bool {
+			return slices.ContainsFunc(s.Steps, lacks)
+		})
+		out = append(out, suite.Family{Name: name, Schedules: all})
+	}
+	texts("racing", racing...)
+	out = append(out, suite.Family{Name: "long", Schedules: longs()})
+	texts("panics", panicking...)
+	texts("meanwhile", c.meanwhile()...)
 	slices.SortStableFunc(out, func(a, b suite.Family) int { // what may leave something behind comes last
 		return suite.Number(a.Name == reentrant) - suite.Number(b.Name == reentrant)
 	})
@@ -78,26 +87,35 @@ func (c *contract) rows(s *suite.Suite) []row {
 	in := func(cfgs ...conformance.Config) []conformance.Config { return cfgs }
 	all := []conformance.Op{put, flush, closes}
 	out := []row{
-		{suite.Leaks, in(sized("2", delay)), all, []time.Duration{0, delay / 2}, 3, true},
-		{"items", in(sized("3", delay), sized("2", delay)), all[:1], around, 4, false},
-		{"flushes", in(sized("3", delay)), all[:2], []time.Duration{0, delay / 2, delay}, 4, false},
-		{"behind others", in(sized("2", delay)), all, []time.Duration{0, delay / 2}, 4, false},
-		{"size of one", in(sized("1", delay)), all, halves[:2], 3, false},
-		{"no size", in(sized("", delay)), all, halves, 3, false},
-		{"no delay", in(sized("2", 0), sized("", 0), sized("1", 0)), all, []time.Duration{0, delay}, 3, false},
-		{"a nanosecond", in(sized("3", 1)), all[:1], []time.Duration{0, 1, 2}, 3, false},
+		{suite.Leaks, in(sized("2", delay)), all, []time.Duration{0, delay / 2}, 3},
+		{"items", in(sized("3", delay), sized("2", delay)), all[:1], around, 4},
+		{"flushes", in(sized("3", delay)), all[:2], []time.Duration{0, delay / 2, delay}, 4},
+		{"behind others", in(sized("2", delay)), all, []time.Duration{0, delay / 2}, 4},
+		{"size of one", in(sized("1", delay)), all, halves[:2], 3},
+		{"no size", in(sized("", delay)), all, halves, 3},
+		{"no delay", in(sized("2", 0), sized("", 0), sized("1", 0)), all, []time.Duration{0, delay}, 3},
+		{"a nanosecond", in(sized("3", 1)), all[:1], []time.Duration{0, 1, 2}, 3},
 	}
 	if c.spec.Traits.Busy != 0 {
-		out = append(out, c.busy())
+		d := delay
+		if c.spec.Traits.Anchor != AnchorFirstItem { // hand-overs that wait for the consumer are judged without a delay
+			d = 0
+		}
+		gaps := []time.Duration{time.Millisecond, 20 * time.Millisecond, 110 * time.Millisecond}
+		busy := row{"busy", nil, all[:2], gaps, 3}
+		for _, long := range []string{"30ms", "250ms"} {
+			busy.cfgs = append(busy.cfgs, sized("2", d).With("busy", long), sized("1", d).With("busy", long))
+		}
+		out = append(out, busy)
 	}
 	if edge.NoReentry(s, c.spec.Traits.Reentrancy) == "" {
 		for _, op := range s.Supported(all[:2]...) {
 			cfgs := in(sized("2", delay).With("inside", string(op)), sized("1", delay).With("inside", string(op)))
-			out = append(out, row{reentrant, cfgs, all[:2], []time.Duration{0, delay / 2, delay}, 3, false})
+			out = append(out, row{reentrant, cfgs, all[:2], []time.Duration{0, delay / 2, delay}, 3})
 		}
 	}
 	if s.Time != conformance.PackageTime {
-		epochs := row{"epochs", nil, all[:2], around[3:5], 3, false}
+		epochs := row{"epochs", nil, all[:2], around[3:5], 3}
 		for _, epoch := range suite.Epochs {
 			epochs.cfgs = append(epochs.cfgs, sized("3", delay).With("epoch", epoch))
 		}
@@ -106,39 +124,20 @@ func (c *contract) rows(s *suite.Suite) []row {
 	return out
 }
 
-// busy are schedules in which the consumer takes its time. Where the delay counts from something else than the
-// first item, hand-overs that wait for the consumer are judged without one.
-func (c *contract) busy() row {
-	ops := []conformance.Op{verb.Put, verb.Flush}
-	if c.spec.Traits.CloseFlush == CloseFires {
-		ops = append(ops, verb.Close)
-	}
-	d := delay
-	if c.spec.Traits.Anchor != AnchorFirstItem {
-		d = 0
-	}
-	gaps := []time.Duration{time.Millisecond, 20 * time.Millisecond, 110 * time.Millisecond}
-	out := row{"busy", nil, ops, gaps, 3, false}
-	for _, busy := range []string{"30ms", "250ms"} {
-		out.cfgs = append(out.cfgs, sized("2", d).With("busy", busy), sized("1", d).With("busy", busy))
-	}
-	return out
-}
-
 // meanwhile flush and close what has come since the consumer began.
-func (c *contract) meanwhile(s *suite.Suite) []conformance.Schedule {
-	const begun = "size=2 delay=10s busy=50ms | put 1 @0 | put 2 @0 | put 3 @10ms"
-	tr, texts := c.spec.Traits, []string{}
+func (c *contract) meanwhile() (texts []string) {
+	tr := c.spec.Traits
 	if tr.Busy == 0 || tr.Anchor != AnchorFirstItem {
 		return nil
 	}
-	if s.Accepts(verb.Flush) {
-		texts = append(texts, begun+" | flush @20ms", begun+" | put 4 @20ms | put 5 @30ms | flush @40ms")
+	for _, op := range []conformance.Op{verb.Flush, verb.Close} {
+		if op != verb.Close || tr.CloseFlush == CloseFires {
+			const begun = "size=2 delay=10s busy=50ms | put 1 @0 | put 2 @0 | put 3 @10ms"
+			texts = append(texts, fmt.Sprintf("%s | %s @20ms", begun, op),
+				fmt.Sprintf("%s | put 4 @20ms | put 5 @30ms | %s @40ms", begun, op))
+		}
 	}
-	if tr.CloseFlush == CloseFires && s.Accepts(verb.Close) {
-		texts = append(texts, begun+" | close @20ms", begun+" | put 4 @20ms | put 5 @30ms | close @40ms")
-	}
-	return suite.ParseAll(texts...)
+	return texts
 }
 
 // legal numbers the items, and leaves out schedules without one, or with more than items behind a Close.
@@ -152,40 +151,21 @@ func legal(all []conformance.Schedule) []conformance.Schedule {
 	return suite.NumberedCalls(all)
 }
 
-// races are schedules in which something is done at the instant when a delay ends.
-func races(s *suite.Suite) []conformance.Schedule {
-	const two, three = "size=2 delay=100ms | put 1 @0", "size=3 delay=100ms | put 1 @0"
-	texts := []string{
-		two + " | put 2 @100ms~",
-		three + " | put 2 @100ms~",
-		three + " | put 2 @50ms | put 3 @100ms~",
-		three + " | put 2 @100ms~ | put 3 @150ms",
-		two + " | put 2 @100ms~ | put 3 @100ms~",
-		two + " | put 2 @100ms~ | put 3 @100ms~ | put 4 @150ms",
-		two + " | put 2 @100ms~ | put 3 @100ms~ | put 4 @100ms~",
-		"size=1 delay=100ms | put 1 @0 | put 2 @100ms~",
-	}
-	if s.Accepts(verb.Flush) {
-		texts = append(texts,
-			three+" | flush @100ms~",
-			three+" | flush @100ms~ | put 2 @100ms~",
-			three+" | put 2 @100ms~ | flush @100ms~",
-			three+" | flush @100ms~ | put 2 @150ms")
-	}
-	if s.Accepts(verb.Close) {
-		texts = append(texts,
-			three+" | close @100ms~",
-			three+" | put 2 @100ms~ | close @100ms~",
-			two+" | put 2 @100ms~ | close @100ms~")
-	}
-	return suite.ParseAll(texts...)
-}
+const two, three = "size=2 delay=100ms | put 1 @0", "size=3 delay=100ms | put 1 @0"
 
-// closesSoon close soon after a delay of months has begun.
-func closesSoon() []conformance.Schedule {
-	put := []conformance.Step{{Op: verb.Put}}
-	all := suite.Sequences(sized("3", edge.Months), put, []time.Duration{0, delay}, 3)
-	return suite.NumberedCalls(suite.Ending(all, verb.Close, []time.Duration{delay / 2}))
+// racing are schedules in which something is done at the instant when a delay ends.
+var racing = []string{
+	two + " | put 2 @100ms~",
+	three + " | put 2 @100ms~",
+	three + " | put 2 @50ms | put 3 @100ms~",
+	two + " | put 2 @100ms~ | put 3 @100ms~",
+	"size=1 delay=100ms | put 1 @0 | put 2 @100ms~",
+	three + " | flush @100ms~",
+	three + " | flush @100ms~ | put 2 @100ms~",
+	three + " | put 2 @100ms~ | flush @100ms~",
+	three + " | flush @100ms~ | put 2 @150ms",
+	three + " | close @100ms~",
+	two + " | put 2 @100ms~ | close @100ms~",
 }
 
 // longs hand in many items, faster and slower than a delay.
@@ -202,20 +182,13 @@ func longs() (out []conformance.Schedule) {
 	return out
 }
 
-// panics let the consumer panic with the first batch or the second, where that can be survived: within an operation,
-// and in the function of an injected clock's timer.
-func panics(s *suite.Suite) []conformance.Schedule {
-	texts := []string{
-		"size=2 delay=100ms panics=1 | put 1 @0 | put 2 @0 | put 3 @0",
-		"size=2 delay=100ms panics=1 | put 1 @0 | put 2 @0 | put 3 @0 | put 4 @0",
-		"size=2 delay=100ms panics=2 | put 1 @0 | put 2 @0 | put 3 @0 | put 4 @0 | put 5 @0",
-		"size=2 delay=100ms panics=1 | put 1 @0 | put 2 @150ms | put 3 @150ms",
-		"size=2 delay=100ms panics=1 | put 1 @0 | put 2 @150ms",
-	}
-	if s.Accepts(verb.Flush) {
-		texts = append(texts, "size=2 delay=100ms panics=1 | put 1 @0 | flush @0 | put 2 @0")
-	}
-	return suite.ParseAll(texts...)
+// panicking let the consumer panic with the first batch, where that can be survived: within an
+// operation, and in the function of an injected clock's timer.
+var panicking = []string{
+	"size=2 delay=100ms panics=1 | put 1 @0 | put 2 @0 | put 3 @0 | put 4 @0",
+	"size=2 delay=100ms panics=1 | put 1 @0 | put 2 @150ms | put 3 @150ms",
+	"size=2 delay=100ms panics=1 | put 1 @0 | put 2 @150ms",
+	"size=2 delay=100ms panics=1 | put 1 @0 | flush @0 | put 2 @0",
 }
 
 // onPackageTime are the schedules that are run while package time moves on.

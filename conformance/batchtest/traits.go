@@ -114,8 +114,8 @@ func (c *contract) Table(s *suite.Suite, tr *Traits) []suite.Choice {
 	}
 }
 
-// tried runs a schedule that begins with a size, or runs it without the size if a constructor refuses that. It returns
-// nil if the run did not come to its end.
+// tried runs a schedule that begins with a size, or runs it without the size if a constructor refuses that. Nothing is
+// seen of a run that did not come to its end.
 func tried(s *suite.Suite, text string) *suite.Recording {
 	for _, rec := range s.TryText(text, inside.OrderSettled) {
 		if rec.LeftOut == "" && !rec.Stuck && rec.Refused == "" {
@@ -125,14 +125,11 @@ func tried(s *suite.Suite, text string) *suite.Recording {
 	if _, sizeless, ok := strings.Cut(text, " "); ok && strings.HasPrefix(text, "size=") {
 		return tried(s, sizeless)
 	}
-	return nil
+	return &suite.Recording{}
 }
 
 // handed returns when item v was handed over, ok = false if it never was.
 func handed(rec *suite.Recording, v int) (at time.Duration, ok bool) {
-	if rec == nil {
-		return 0, false
-	}
 	for _, f := range rec.Fires {
 		if slices.Contains(f.Values, v) {
 			return f.Began.At, true
@@ -145,9 +142,6 @@ func handed(rec *suite.Recording, v int) (at time.Duration, ok bool) {
 // waits for a grid.
 func anchored(s *suite.Suite) Anchor {
 	rec := tried(s, "size=2 delay=100ms | put 1 @0 | put 2 @30ms | put 3 @60ms")
-	if rec == nil {
-		return 0
-	}
 	if len(rec.Fires) == 1 { // without a size
 		rec = tried(s, "delay=100ms | put 3 @60ms")
 	}
@@ -161,24 +155,17 @@ func anchored(s *suite.Suite) Anchor {
 // closes observes what becomes of an open batch at Close.
 func closes(s *suite.Suite) CloseFlush {
 	rec := tried(s, "size=3 delay=100ms | put 1 @0 | close @30ms")
-	if rec == nil {
-		return 0
-	}
-	switch at, ok := handed(rec, 1); {
-	case !ok:
+	at, ok := handed(rec, 1)
+	if !ok && len(rec.Done) > 0 {
 		return CloseDrops
-	case at == 30*time.Millisecond:
-		return CloseFires
-	case at == 100*time.Millisecond:
-		return CloseAtDeadline
 	}
-	return 0
+	return map[time.Duration]CloseFlush{30 * time.Millisecond: CloseFires, 100 * time.Millisecond: CloseAtDeadline}[at]
 }
 
 // handsNothing reports whether empty batches come by themselves, behind a batch.
 func handsNothing(s *suite.Suite) bool {
 	rec := tried(s, "size=3 delay=100ms | put 1 @0 | put 2 @450ms")
-	return rec != nil && slices.ContainsFunc(rec.Fires, func(f conformance.Fire) bool { return len(f.Values) == 0 })
+	return slices.ContainsFunc(rec.Fires, func(f conformance.Fire) bool { return len(f.Values) == 0 })
 }
 
 // reentrancy looks for an operation that never returns to the consumer. Close may wait for it.
@@ -207,7 +194,7 @@ func whileBusy(s *suite.Suite) Busy {
 		" | put 6 @100ms | put 7 @120ms")
 	refused := func(d conformance.Done) bool { return !d.OK }
 	switch {
-	case rec == nil, len(rec.Fires) == 0:
+	case len(rec.Fires) == 0:
 		return 0
 	case slices.ContainsFunc(rec.Done, refused):
 		return BusyRefuses

@@ -14,54 +14,41 @@ import (
 	"github.com/escapement-go/escapement/internal/verb"
 )
 
-// law is the guard of a rule. Words says what is wanted, and because of what. Behind the first mistake of a run nothing
-// is judged. After a panic that the schedule wants the rule is X-PANIC.
-func (s *state) law(w *ways, id string, holds bool, words func() (want, because string)) bool {
-	if holds || !w.Marks() {
-		return w.Law(id, holds, "", "")
-	}
-	if n := s.cfg.Panics; n > 0 && len(s.past) >= n && s.rec.Panicked {
+// law is the guard of a rule. Behind the first mistake of a run nothing is judged. After a panic that the schedule wants
+// the rule is X-PANIC.
+func (s *state) law(w *ways, id string, holds bool, want, because string) bool {
+	if n := s.cfg.Panics; !holds && n > 0 && len(s.past) >= n && s.rec.Panicked {
 		id = "X-PANIC"
 	}
-	want, because := words()
-	if w.Law(id, false, want, "%s", because) {
+	if w.Law(id, holds, want, "%s", because) && !holds {
 		w.Open("the run has broken a law")
 	}
-	return false
+	return holds
 }
 
 // missing judges a batch that should have been handed over, and was not.
 func (s *state) missing(b batch, w *ways) bool {
-	return s.law(w, s.whyMissing(b), false, func() (want, because string) {
-		got, when, wanted := b.items, "was never handed over", "it"
-		if i, ok := s.first[b.items[0]]; ok {
-			f := s.rec.Fires[i]
-			if got, when = f.Values, "was handed over at "+timeline.Duration(f.Began.At); !slices.Equal(got, b.items) {
-				wanted = batchMark(b.items)
-			}
+	got, when, wanted := b.items, "was never handed over", "it"
+	if i, ok := s.first[b.items[0]]; ok {
+		f := s.rec.Fires[i]
+		if got, when = f.Values, "was handed over at "+timeline.Duration(f.Began.At); !slices.Equal(got, b.items) {
+			wanted = batchMark(b.items)
 		}
-		want = fmt.Sprintf("batch %s %s, want %s at %s", batchMark(got), when, wanted, timeline.Duration(s.at))
-		return want, s.because(b)
-	})
+	}
+	want := fmt.Sprintf("batch %s %s, want %s at %s", batchMark(got), when, wanted, timeline.Duration(s.at))
+	return s.law(w, s.whyMissing(b), false, want, s.because(b))
 }
 
 // because says why a batch is handed over.
 func (s *state) because(b batch) string {
-	switch n := b.items[len(b.items)-1]; b.cause {
-	case bySize:
-		return fmt.Sprintf("item %d makes it full: the size is %d", n, s.cfg.Size)
-	case byFlush:
-		return fmt.Sprintf("it was flushed at %s", timeline.Duration(b.at))
-	case byClose:
-		return fmt.Sprintf("the batcher was closed at %s", timeline.Duration(b.at))
-	}
-	return s.ofDelay(b)
-}
-
-// ofDelay says what the delay of a batch counts from.
-func (s *state) ofDelay(b batch) string {
 	d := timeline.Duration(s.cfg.Delay)
 	switch {
+	case b.cause == bySize:
+		return fmt.Sprintf("item %d makes it full: the size is %d", b.items[len(b.items)-1], s.cfg.Size)
+	case b.cause == byFlush:
+		return fmt.Sprintf("it was flushed at %s", timeline.Duration(b.at))
+	case b.cause == byClose:
+		return fmt.Sprintf("the batcher was closed at %s", timeline.Duration(b.at))
 	case s.cfg.Delay == 0:
 		return "the delay is 0, and other batches were handed over at once"
 	case s.tr.Anchor == AnchorLastBatch:
@@ -80,11 +67,17 @@ func (s *state) ofDelay(b batch) string {
 
 // whyMissing is the rule that a batch breaks which is not handed over when it should be.
 func (s *state) whyMissing(b batch) string {
-	when, lost, ok := s.consumedAt(b.items)
+	var when []time.Duration // its items are consumed, as far as they ever are
+	for _, v := range b.items {
+		if i, ok := s.first[v]; ok {
+			when = append(when, s.rec.Fires[i].Began.At)
+		}
+	}
+	lost := len(when) == 0
 	switch {
 	case s.cfg.Busy > 0 && len(s.past) > 0:
 		return "BT-BUSY"
-	case lost && ok:
+	case !lost && len(when) < len(b.items):
 		return "BT-ONCE"
 	case b.cause == bySize && s.cfg.Size == 1:
 		return "BT-N1"
@@ -98,30 +91,9 @@ func (s *state) whyMissing(b batch) string {
 		return "BT-FULL"
 	case s.cfg.Delay == 0:
 		return "BT-D0"
-	}
-	return s.whyLate(b, when, ok)
-}
-
-// consumedAt says when the first of some items is consumed that ever is, and whether one never is.
-func (s *state) consumedAt(items []int) (when time.Duration, lost, ok bool) {
-	for _, v := range items {
-		if i, is := s.first[v]; !is {
-			lost = true
-		} else if !ok {
-			when, ok = s.rec.Fires[i].Began.At, true
-		}
-	}
-	return when, lost, ok
-}
-
-// whyLate is the rule that a delay breaks which does not end when it should, but at another instant, or never if
-// ok is false.
-func (s *state) whyLate(b batch, when time.Duration, ok bool) string {
-	d := s.cfg.Delay
-	switch {
-	case s.idled != never && (!ok || when == suite.Sum(s.idled, d)):
+	case s.idled != never && (lost || when[0] == suite.Sum(s.idled, s.cfg.Delay)):
 		return "BT-FLUSH0"
-	case len(s.past) > 0 && s.tr.Anchor == AnchorFirstItem && (!ok || s.countsFrom(suite.Sum(when, -d))):
+	case len(s.past) > 0 && s.tr.Anchor == AnchorFirstItem && (lost || s.countsFrom(when[0]-s.cfg.Delay)):
 		return "BT-REARM"
 	}
 	return "BT-AGE"
@@ -134,16 +106,10 @@ func (s *state) countsFrom(at time.Duration) bool {
 
 // wrong judges a batch that should not have been handed over.
 func (s *state) wrong(e model.Event, w *ways) {
-	if !w.Marks() {
-		w.Law("BT-ONCE", false, "", "")
-		return
-	}
 	items := s.rec.Fires[e.N].Values
 	id, because := s.whyWrong(items, e)
-	s.law(w, id, false, func() (string, string) {
-		return fmt.Sprintf("batch %s was handed over at %s, want %s", batchMark(items), timeline.Duration(e.At),
-			s.instead(items)), because
-	})
+	s.law(w, id, false, fmt.Sprintf("batch %s was handed over at %s, want %s", batchMark(items),
+		timeline.Duration(e.At), s.instead(items)), because)
 }
 
 // instead says what should have been handed over, and when.
@@ -165,14 +131,12 @@ func (s *state) whyWrong(items []int, e model.Event) (id, because string) {
 	there := s.there()
 	for i, v := range items {
 		switch {
-		case slices.Contains(s.dropped, v):
-			return "BT-CLOSE", fmt.Sprintf("Close had dropped item %d, and CloseDrops is declared", v)
 		case s.consumed(v) && s.meets:
 			return "BT-MEET", fmt.Sprintf("item %d was handed over before, just as the delay ended", v)
 		case s.consumed(v) || slices.Contains(items[:i], v):
 			return "BT-ONCE", fmt.Sprintf("item %d was handed over before", v)
 		case !slices.Contains(there, v) && s.closed:
-			return "BT-CLOSE", fmt.Sprintf("item %d came after Close", v)
+			return "BT-CLOSE", fmt.Sprintf("item %d came after Close, or was dropped by it", v)
 		case !slices.Contains(there, v):
 			return "BT-ONCE", fmt.Sprintf("item %d was not accepted", v)
 		}
@@ -223,13 +187,6 @@ func (s *state) whyMixed(items, there []int) (id, because string) {
 		}
 		return "BT-ORDER", fmt.Sprintf("item %d came before item %d", v, items[i])
 	}
-	because = fmt.Sprintf("the size is %d", s.cfg.Size)
-	switch n := s.cfg.Size; {
-	case n == 1 && len(items) > n:
-		return "BT-N1", because
-	case n > 0 && len(items) > n:
-		return "BT-FULL", because
-	}
 	return "", ""
 }
 
@@ -248,22 +205,14 @@ func (s *state) whyEarly(items []int, e model.Event) (id, because string) {
 		}
 	}
 	if s.cfg.Delay == 0 {
-		if s.cfg.Size > 1 && s.justCame(items) {
-			return "BT-FULL", fmt.Sprintf("the size is %d, and the delay is unlimited", s.cfg.Size)
-		}
 		return "BT-D0", "there is no delay that could have ended"
 	}
-	return s.whySoon(items, e.At)
-}
-
-// whySoon is the rule that a delay breaks which ends too soon.
-func (s *state) whySoon(items []int, at time.Duration) (id, because string) {
-	because, d := s.ofDelay(s.open), s.cfg.Delay
+	because, d := s.because(s.open), s.cfg.Delay
 	hurries := len(items) == 1 && len(s.past) > 0 && s.cfg.Size != 2 && s.justCame(items) // far from full
 	switch {
-	case s.idled != never && at == suite.Sum(s.idled, d):
+	case s.idled != never && e.At == suite.Sum(s.idled, d):
 		return "BT-FLUSH0", because
-	case s.tr.Anchor == AnchorFirstItem && (s.countsFrom(at-d) || hurries):
+	case s.tr.Anchor == AnchorFirstItem && (s.countsFrom(e.At-d) || hurries):
 		return "BT-REARM", because
 	case s.justCame(items) && s.cfg.Size > len(items):
 		return "BT-FULL", fmt.Sprintf("the size is %d", s.cfg.Size)
@@ -355,14 +304,10 @@ func (x *exam) frame() *frame {
 
 // events are the trace in the terms of the model. I is the Seq of an event, or of the first one after it.
 func (f *frame) events(d *detail) (out []model.Event) {
-	type point struct {
-		conformance.Mark
-		e model.Event
-	}
-	var all []point
+	var all []model.Event
 	add := func(m conformance.Mark, e model.Event) {
 		if e.At, e.I = m.At, m.Seq; m.Seq != 0 {
-			all = append(all, point{m, e})
+			all = append(all, e)
 		}
 	}
 	for i, op := range f.rec.Done {
@@ -373,7 +318,7 @@ func (f *frame) events(d *detail) (out []model.Event) {
 		add(fire.Began, model.Event{Kind: model.Fire, N: i})
 		add(fire.Ended, model.Event{Kind: model.Return, N: consumed + i})
 	}
-	slices.SortFunc(all, func(a, b point) int { return a.Seq - b.Seq })
+	slices.SortFunc(all, func(a, b model.Event) int { return a.I - b.I })
 	from, races := 0, false
 	end := func(at time.Duration, seq int) {
 		out = append(out, model.Event{Kind: model.Settled, At: at, I: seq})
@@ -383,14 +328,14 @@ func (f *frame) events(d *detail) (out []model.Event) {
 		from, races = len(out), false
 	}
 	settled, last := d.settled, time.Duration(0)
-	for i, p := range all {
-		if i > 0 && (p.At != last || len(settled) > 0 && settled[0].Seq < p.Seq) {
-			end(last, p.Seq)
+	for i, e := range all {
+		if i > 0 && (e.At != last || len(settled) > 0 && settled[0].Seq < e.I) {
+			end(last, e.I)
 		}
-		for len(settled) > 0 && settled[0].Seq < p.Seq {
+		for len(settled) > 0 && settled[0].Seq < e.I {
 			settled = settled[1:]
 		}
-		out, races, last = append(out, p.e), races || p.e.Racing, p.At
+		out, races, last = append(out, e), races || e.Racing, e.At
 	}
 	end(last, math.MaxInt)
 	end(f.rec.End, math.MaxInt)
