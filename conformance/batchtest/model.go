@@ -416,19 +416,15 @@ func (s *state) returns(e model.Event, w *ways) bool {
 	for i := range s.rec.Done {
 		d := &s.rec.Done[i]
 		returned := d.Ended.Seq != 0 && d.Ended.Seq < e.I
+		onItsOwn := func(i int) bool { return s.rec.Fires[i].Began.Seq > d.Began.Seq } // perhaps the caller's goroutine
 		if d.Op != verb.Put || d.Inside || d.Began.Seq >= e.I || returned || d.Began.At > e.At ||
-			s.runs(d) || s.tr.Busy == BusyBlocks && len(s.running) > 0 {
+			slices.ContainsFunc(s.running, onItsOwn) || s.tr.Busy == BusyBlocks && len(s.running) > 0 {
 			continue
 		}
 		return s.law(w, "BT-BUSY", false, fmt.Sprintf("the caller with item %d still waited, want it not to", d.N),
 			"the consumer did not run, or "+busies[max(0, int(s.tr.Busy)-1)]+" is declared")
 	}
 	return w.Law("BT-BUSY", true, "", "")
-}
-
-// runs reports whether the consumer may run on the goroutine of a caller.
-func (s *state) runs(d *conformance.Done) bool {
-	return slices.ContainsFunc(s.running, func(i int) bool { return s.rec.Fires[i].Began.Seq > d.Began.Seq })
 }
 
 // outcomes names the causes of what was handed over.

@@ -14,8 +14,8 @@ import (
 	"github.com/escapement-go/escapement/internal/verb"
 )
 
-// law is the guard of a rule. Behind the first mistake of a run nothing is judged. After a panic that the schedule wants
-// the rule is X-PANIC.
+// law is the guard of a rule. Behind the first mistake of a run nothing is judged. After a panic that the schedule
+// wants the rule is X-PANIC.
 func (s *state) law(w *ways, id string, holds bool, want, because string) bool {
 	if n := s.cfg.Panics; !holds && n > 0 && len(s.past) >= n && s.rec.Panicked {
 		id = "X-PANIC"
