@@ -81,7 +81,8 @@ func (c *contract) differ(because string, limit, first int, got, want []int) *su
 	return nil
 }
 
-// backed gives back what was granted, the whole of it and a part, in the first window and in the second.
+// backed gives back what was granted, the whole of it and a part, in the first window and in the second, and when its
+// window has passed: what the next one grants stays the same then.
 func (c *contract) backed(p *suite.Probe) *suite.Violation {
 	limit := accepted(p.Suite, c.spec.Kind, 3)
 	taking := func(at, n, back int) []int {
@@ -109,7 +110,18 @@ func (c *contract) backed(p *suite.Probe) *suite.Violation {
 			}
 		}
 	}
-	return nil
+	late := 16 * limit // their windows have passed
+	used := func(refunded bool) []int {
+		return c.counts(p, limit, 0, late, func(s session) {
+			for range limit {
+				s.take()
+			}
+			if s.to(late); refunded {
+				s.GiveBack(limit)
+			}
+		})
+	}
+	return c.differ("a request of earlier windows was refunded", limit, late, used(true), used(false))
 }
 
 // beside uses up other keys before a refund or a reset, of which nothing is for those.
@@ -127,24 +139,6 @@ func (c *contract) beside(p *suite.Probe, what string, do func(s session)) *suit
 	if granted > 0 {
 		return suite.Broken(0, "they were used up before, and "+what+" is about key 1",
 			"requests for other keys were granted after it: %d, want 0", granted)
-	}
-	return nil
-}
-
-// late gives everything back when its window has passed: what the next one grants stays the same.
-func (c *contract) late(p *suite.Probe) *suite.Violation {
-	limit, granted := accepted(p.Suite, c.spec.Kind, 3), 0
-	c.within(p, limit, 0, func(s session) {
-		for range limit {
-			s.take()
-		}
-		s.to(16 * limit)
-		s.GiveBack(limit)
-		granted = s.granted()
-	})
-	if granted != limit {
-		return suite.Broken(0, "a request of earlier windows was refunded",
-			"%d single requests were granted, want %d", granted, limit)
 	}
 	return nil
 }

@@ -222,11 +222,7 @@ func (m *model) arrival(t time.Duration) time.Duration {
 
 // since is how long before t the window of t began, where windows follow one another.
 func (m *model) since(t time.Duration) time.Duration {
-	since := (t - m.first.at) % m.window
-	if since < 0 {
-		since += m.window
-	}
-	return since
+	return t - m.first.at - time.Duration(m.index(t))*m.window
 }
 
 // capped is the model of a limiter that counts denied requests, but in each window no more

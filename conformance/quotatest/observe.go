@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/escapement-go/escapement/conformance"
 	"github.com/escapement-go/escapement/conformance/internal/inside"
 	"github.com/escapement-go/escapement/conformance/internal/suite"
 )
@@ -171,23 +172,15 @@ func (o *observations) candidates(tr Traits) []Traits {
 
 // first returns the first of so many values of a choice with which traits agree with all runs, 0 if none does.
 func (o *observations) first(tr *Traits, values int, set func(tr *Traits, v int)) int {
-	for v := 1; v <= values; v++ {
-		with := *tr
-		if set(&with, v); slices.ContainsFunc(o.candidates(with), o.fits) {
-			return v
-		}
-	}
-	return 0
+	v, all := o.best(tr, values, set)
+	return v * suite.Number(all)
 }
 
-// best is first, but if none agrees with all runs it is the one that agrees with the most: a rule then says why not
-// with all.
-func (o *observations) best(tr *Traits, values int, set func(tr *Traits, v int)) (best int) {
-	if v := o.first(tr, values, set); v != 0 {
-		return v
-	}
+// best returns the first of so many values of a choice with which traits agree with the most runs, and whether they
+// agree with all of them: if not, a rule says why not.
+func (o *observations) best(tr *Traits, values int, set func(tr *Traits, v int)) (best int, all bool) {
 	most := 0
-	for v := 1; v <= values; v++ {
+	for v := 1; v <= values && !all; v++ {
 		with := *tr
 		set(&with, v)
 		for _, c := range o.candidates(with) {
@@ -195,8 +188,9 @@ func (o *observations) best(tr *Traits, values int, set func(tr *Traits, v int))
 				best, most = v, n
 			}
 		}
+		all = most > 0 && most == len(o.runs)
 	}
-	return best
+	return best, all
 }
 
 // grains are those that limiters have, the finest first. The nanosecond is that of floating point, or else a mistake at
@@ -343,10 +337,9 @@ func (o *observations) answers() (fields Fields) {
 // single reports whether events can only be taken one at a time, and whether a panic says so: else each request takes
 // one, however many it is for, or those for several are denied. A limiter that compares wrongly does neither.
 func single(s *suite.Suite) (yes, panics bool) {
-	for _, rec := range s.TryText("rate=3/1s burst=3 | allow 1 @0 | allow 2 @0", inside.OrderSettled) {
-		if len(rec.Done) == 2 && rec.Done[0].Panic == "" && rec.Done[1].Panic != "" {
-			return true, true
-		}
+	if done := ran(s, "rate=3/1s burst=3 | allow 1 @0 | allow 2 @0"); done != nil && done[0].Panic == "" &&
+		done[1].Panic != "" {
+		return true, true
 	}
 	as := func(text string, want ...bool) bool {
 		granted, ok := decisions(s, text)
@@ -364,18 +357,17 @@ func single(s *suite.Suite) (yes, panics bool) {
 
 // observeTooLarge asks for one more than the limit, and observes the RetryAfter.
 func observeTooLarge(s *suite.Suite) int {
-	for _, rec := range s.TryText("rate=3/1s burst=3 | allow 4 @0", inside.OrderSettled) {
-		if len(rec.Done) < 1 || rec.Done[0].OK || rec.Done[0].Panic != "" {
-			continue
-		}
-		switch d := rec.Done[0].Answer.RetryAfter; {
-		case d < 0:
-			return int(RetryNegative)
-		case d >= century:
-			return int(RetryForever)
-		case d == 0:
-			return int(RetryZero)
-		}
+	done := ran(s, "rate=3/1s burst=3 | allow 4 @0")
+	if done == nil || done[0].OK || done[0].Panic != "" {
+		return 0
+	}
+	switch d := done[0].Answer.RetryAfter; {
+	case d < 0:
+		return int(RetryNegative)
+	case d >= century:
+		return int(RetryForever)
+	case d == 0:
+		return int(RetryZero)
 	}
 	return 0
 }
@@ -401,29 +393,33 @@ func observeBackTime(s *suite.Suite) int {
 // count counts what was granted.
 func count(granted []bool) (n int) {
 	for _, ok := range granted {
-		n += either(ok, 1, 0)
+		n += suite.Number(ok)
 	}
 	return n
 }
 
 // observeErrors observes what a request gets whose answer is an error.
 func observeErrors(s *suite.Suite) int {
-	for _, rec := range s.TryText("rate=3/1s burst=3 | fault 1 @0 | allow 1 @0", inside.OrderSettled) {
-		if n := len(rec.Done); n == 2 && rec.Done[1].Answer.Err != nil {
-			return either(rec.Done[1].OK, FailOpen, FailClosed)
-		}
+	if done := ran(s, "rate=3/1s burst=3 | fault 1 @0 | allow 1 @0"); done != nil && done[1].Answer.Err != nil {
+		return int(map[bool]Errors{true: FailOpen, false: FailClosed}[done[1].OK])
 	}
 	return 0
 }
 
 // decisions runs a schedule and returns what was granted, and whether it was run to its end.
 func decisions(s *suite.Suite, text string) (granted []bool, ok bool) {
-	recs := s.TryText(text, inside.OrderSettled)
-	if len(recs) == 0 || len(recs[0].Done) != len(recs[0].Schedule.Steps) || recs[0].LeftOut != "" {
-		return nil, false
-	}
-	for _, d := range recs[0].Done {
+	done := ran(s, text)
+	for _, d := range done {
 		granted = append(granted, d.OK)
 	}
-	return granted, true
+	return granted, done != nil
+}
+
+// ran runs a schedule and returns what was done, nil if it was not run to its end.
+func ran(s *suite.Suite, text string) []conformance.Done {
+	recs := s.TryText(text, inside.OrderSettled)
+	if len(recs) == 0 || len(recs[0].Done) != len(recs[0].Schedule.Steps) || recs[0].LeftOut != "" {
+		return nil
+	}
+	return recs[0].Done
 }

@@ -10,8 +10,7 @@ import (
 	"github.com/escapement-go/escapement/internal/verb"
 )
 
-// Rules are the laws of a quota. Those that exam.decided checks share a model: the first
-// difference between it and the trace breaks one of them.
+// Rules are the laws of a quota.
 func (c *contract) Rules() []suite.Rule[Traits, *exam] {
 	core := func(id, text string) conformance.Rule {
 		return conformance.Rule{ID: id, Text: text, Level: conformance.Core}
@@ -22,110 +21,63 @@ func (c *contract) Rules() []suite.Rule[Traits, *exam] {
 	log, counter := c.absentBut(SlidingLog), c.absentBut(SlidingCounter)
 	window, gcra := c.absentBut(FixedWindow), c.absentBut(GCRA)
 	allow, many := []conformance.Op{verb.Allow}, []conformance.Op{takesMany}
-	all := []suite.Rule[Traits, *exam]{
-		{
-			Rule:   core("SW-ANY", "No more than the limit may be granted in any period as long as the window."),
-			Absent: log, Ops: allow, Unless: c.undeclared,
-			Check: func(x *exam) *suite.Violation { return x.decided("SW-ANY") },
-		},
-		{
-			Rule:   core("SW-EXP", "An event exactly as old as the window MUST be inside or outside it, as declared."),
-			Absent: log, Ops: allow, Unless: c.undeclared,
-			Check: func(x *exam) *suite.Violation { return x.decided("SW-EXP") },
-		},
-		{
-			Rule:   core("SW-WORK", "A request that fits into the window MUST be granted."),
-			Absent: log, Ops: allow, Unless: c.undeclared,
-			Check: func(x *exam) *suite.Violation { return x.decided("SW-WORK") },
-		},
-		{
-			Rule:   core("SW-DENYCOUNT", "Denied requests MUST count or not, as declared."),
-			Absent: log, Ops: allow, Unless: c.undeclared,
-			Check: func(x *exam) *suite.Violation { return x.decided("SW-DENYCOUNT") },
-		},
+	decides := func(absent func(*suite.Suite, *Traits) string, id, text string) suite.Rule[Traits, *exam] {
+		return suite.Rule[Traits, *exam]{Rule: core(id, text), Absent: absent, Ops: allow}
+	}
+	modelled := []suite.Rule[Traits, *exam]{ // the first difference from the model breaks one that has no other check
+		decides(log, "SW-ANY", "No more than the limit may be granted in any period as long as the window."),
+		decides(log, "SW-EXP", "An event exactly as old as the window MUST be inside or outside it, as declared."),
+		decides(log, "SW-WORK", "A request that fits into the window MUST be granted."),
+		decides(log, "SW-DENYCOUNT", "Denied requests MUST count or not, as declared."),
 		{
 			Rule: core("SC-APPROX", "A request MUST be granted if the estimate has room for it and denied if "+
 				"not, except within one event of the boundary once the previous window has begun to fade. No "+
 				"more than twice the limit may be granted in any period as long as a window."),
-			Absent: counter, Ops: allow, Unless: c.undeclared,
+			Absent: counter, Ops: allow,
 			Check: func(x *exam) *suite.Violation { return cmp.Or(unmoved((*exam).twice)(x), x.decided("SC-APPROX")) },
 		},
 		{
 			Rule: core("SC-ORDER", "Instants that go back MUST NOT reset the counts: no more may be granted "+
 				"than the limit for each whole window that they span and for one more at each end."),
 			Absent: c.absentBut(FixedWindow, SlidingLog, SlidingCounter), Ops: allow,
-			Unless: func(s *suite.Suite, tr *Traits) string {
-				return cmp.Or(forward(s, tr), c.undeclared(s, tr))
-			},
-			About: func(j suite.Job) bool { return suite.GoesBack(j.Schedule) },
-			Check: (*exam).backInWindows,
+			Unless: forward,
+			About:  func(j suite.Job) bool { return suite.GoesBack(j.Schedule) },
+			Check:  (*exam).backInWindows,
 		},
 		{
 			Rule: core("SC-N1", "With a limit of 1 an event MUST be granted if its window and the one before "+
 				"are empty, and no other in its window."),
-			Absent: counter, Ops: allow, Unless: c.undeclared,
+			Absent: counter, Ops: allow,
 			About: func(j suite.Job) bool { return j.Schedule.Config.Rate.Events == 1 },
-			Check: func(x *exam) *suite.Violation { return x.decided("SC-N1") },
 		},
-		{
-			Rule:   core("SC-FIRST", "Every window MUST begin where declared, the first one too."),
-			Absent: counter, Ops: allow, Unless: c.undeclared,
-			Check: func(x *exam) *suite.Violation { return x.decided("SC-FIRST") },
-		},
-		{
-			Rule: core("FW-ALIGNED", "No more than the limit may be granted in each window, which begins "+
-				"where declared."),
-			Absent: window, Ops: allow, Unless: c.undeclared,
-			Check: func(x *exam) *suite.Violation { return x.decided("FW-ALIGNED") },
-		},
+		decides(counter, "SC-FIRST", "Every window MUST begin where declared, the first one too."),
+		decides(window, "FW-ALIGNED", "No more than the limit may be granted in each window, which begins where "+
+			"declared."),
 		{
 			Rule:   core("FW-2N", "No more than twice the limit may be granted in any period as long as a window."),
-			Absent: window, Unless: c.undeclared,
-			Check: unmoved((*exam).twice),
+			Absent: window,
+			Check:  unmoved((*exam).twice),
 		},
-		{
-			Rule: core("FW-NOEXTEND", "Requests MUST NOT extend a window: the next one begins on time, with "+
-				"its full limit."),
-			Absent: window, Ops: allow, Unless: c.undeclared,
-			Check: func(x *exam) *suite.Violation { return x.decided("FW-NOEXTEND") },
-		},
-		{
-			Rule: core("FW-EDGE", "The instant at which a window ends MUST belong to it or to the next, as "+
-				"declared."),
-			Absent: window, Ops: allow, Unless: c.undeclared,
-			Check: func(x *exam) *suite.Violation { return x.decided("FW-EDGE") },
-		},
-		{
-			Rule:   core("FW-HIT", "Requests MUST be granted up to and including the one that uses up the limit."),
-			Absent: window, Ops: allow, Unless: c.undeclared,
-			Check: func(x *exam) *suite.Violation { return x.decided("FW-HIT") },
-		},
-		{
-			Rule:   core("GC-EQUIV", "Every decision MUST be that of the token bucket."),
-			Absent: gcra, Ops: allow, Unless: c.undeclared,
-			Check: func(x *exam) *suite.Violation { return x.decided("GC-EQUIV") },
-		},
-		{
-			Rule:   core("GC-BURST", "A new limiter MUST grant exactly its burst at once."),
-			Absent: gcra, Ops: allow, Unless: c.undeclared,
-			Check: func(x *exam) *suite.Violation { return x.decided("GC-BURST") },
-		},
+		decides(window, "FW-NOEXTEND", "Requests MUST NOT extend a window: the next one begins on time, with its "+
+			"full limit."),
+		decides(window, "FW-EDGE", "The instant at which a window ends MUST belong to it or to the next, as "+
+			"declared."),
+		decides(window, "FW-HIT", "Requests MUST be granted up to and including the one that uses up the limit."),
+		decides(gcra, "GC-EQUIV", "Every decision MUST be that of the token bucket."),
+		decides(gcra, "GC-BURST", "A new limiter MUST grant exactly its burst at once."),
 		{
 			Rule: core("GC-TAT", "After any idle time, and at any instants, no more than the burst may be "+
 				"granted on top of the rate."),
 			Absent: gcra, Ops: allow,
-			Unless: func(s *suite.Suite, tr *Traits) string {
-				return cmp.Or(suite.If(tr.BackTime == BackRewind, "declared: BackRewind"), c.undeclared(s, tr))
-			},
-			Check: func(x *exam) *suite.Violation { return cmp.Or(x.backInBucket(), x.decided("GC-TAT")) },
+			Unless: func(_ *suite.Suite, tr *Traits) string { return rewinds(tr) },
+			Check:  func(x *exam) *suite.Violation { return cmp.Or(x.backInBucket(), x.decided("GC-TAT")) },
 		},
 		{
 			Rule: answered("GC-RETRY", "A denied request MUST be granted after exactly its RetryAfter, and "+
 				"not a nanosecond sooner; an estimate MUST be positive, and may be too long."),
 			Ops: allow, Mixed: true, // one about decisions tells more
 			Unless: func(s *suite.Suite, tr *Traits) string {
-				return cmp.Or(unanswered(tr, FieldRetry),
-					suite.If(tr.CountDenied == DeniedCounted, "declared: DeniedCounted"), c.undeclared(s, tr))
+				return cmp.Or(unanswered(FieldRetry)(s, tr), denialsCount(s, tr))
 			},
 			Check: unmoved((*exam).retry),
 		},
@@ -134,7 +86,7 @@ func (c *contract) Rules() []suite.Rule[Traits, *exam] {
 				"declared."),
 			Ops: many,
 			Unless: func(s *suite.Suite, tr *Traits) string {
-				return cmp.Or(unanswered(tr, FieldRetry), c.undeclared(s, tr),
+				return cmp.Or(unanswered(FieldRetry)(s, tr),
 					suite.If(tr.RetryNever == 0, "trait RetryNever is undeclared"))
 			},
 			About: func(j suite.Job) bool {
@@ -147,39 +99,31 @@ func (c *contract) Rules() []suite.Rule[Traits, *exam] {
 			Rule: answered("GC-REMAIN", "Remaining MUST be how many more events would be granted at once, "+
 				"from 0 to the limit; an estimate may be off by one event."),
 			Ops: allow, Mixed: true, // one about decisions tells more
-			Unless: func(s *suite.Suite, tr *Traits) string {
-				return cmp.Or(unanswered(tr, FieldRemaining), c.undeclared(s, tr))
-			},
-			Check: unmoved((*exam).remain),
+			Unless: unanswered(FieldRemaining),
+			Check:  unmoved((*exam).remain),
 		},
 		{
 			Rule: answered("GC-RESET", "The limiter MUST decide like a new one after ResetAfter, and not "+
 				"sooner; an estimate may be too long. A limiter that already does may tell when its window ends."),
 			Ops: allow, Mixed: true, // one about decisions tells more
-			Unless: func(s *suite.Suite, tr *Traits) string {
-				return cmp.Or(unanswered(tr, FieldReset), c.undeclared(s, tr))
-			},
-			Check: unmoved((*exam).reset),
+			Unless: unanswered(FieldReset),
+			Check:  unmoved((*exam).reset),
 		},
 		{
 			Rule: core("GC-DENYPURE", "A denied request MUST leave no trace, unless it is declared to count."),
-			Ops:  allow,
-			Unless: func(s *suite.Suite, tr *Traits) string {
-				return cmp.Or(suite.If(tr.CountDenied == DeniedCounted, "declared: DeniedCounted"), c.undeclared(s, tr))
-			},
+			Ops:  allow, Unless: denialsCount,
 			Again: (*exam).withoutDenied,
 		},
 		{
-			Rule:   core("GC-PEEKPURE", "A query, or a request for 0, MUST leave no trace."),
-			Unless: c.undeclared,
+			Rule: core("GC-PEEKPURE", "A query, or a request for 0, MUST leave no trace."),
 			About: func(j suite.Job) bool {
 				return suite.Has(verb.Tokens)(j) || asks(j.Schedule, func(n int) bool { return n == 0 })
 			},
 			Again: (*exam).withoutLooks,
 		},
 		{
-			Rule: core("GC-NEG", "A request for a negative number MUST leave no trace."),
-			Ops:  many, Unless: c.undeclared,
+			Rule:    core("GC-NEG", "A request for a negative number MUST leave no trace."),
+			Ops:     many,
 			About:   func(j suite.Job) bool { return asks(j.Schedule, func(n int) bool { return n < 0 }) },
 			Unusual: func(s conformance.Schedule) bool { return asks(s, func(n int) bool { return n < 0 }) },
 			Again:   (*exam).withoutNegative,
@@ -187,7 +131,7 @@ func (c *contract) Rules() []suite.Rule[Traits, *exam] {
 		{
 			Rule: core("RL-NBIG", "A request for more than the limit, or the burst, "+
 				"MUST NOT be granted, however large, and MUST leave no trace."),
-			Ops: many, Unless: c.undeclared,
+			Ops: many,
 			About: func(j suite.Job) bool { // windows have no burst, so that any request will do
 				return asks(j.Schedule, func(n int) bool { return n > j.Schedule.Config.Burst })
 			},
@@ -201,23 +145,35 @@ func (c *contract) Rules() []suite.Rule[Traits, *exam] {
 			Rule: core("RL-PAST", "A request at an instant before the newest MUST NOT be granted if it does "+
 				"not fit at the newest; one at the newest or later MUST be granted if it fits, whatever "+
 				"instants came before."),
-			Ops: allow,
-			Unless: func(s *suite.Suite, tr *Traits) string {
-				return cmp.Or(forward(s, tr), c.undeclared(s, tr))
-			},
-			About: func(j suite.Job) bool { return suite.GoesBack(j.Schedule) },
-			Check: (*exam).past,
+			Ops:    allow,
+			Unless: forward,
+			About:  func(j suite.Job) bool { return suite.GoesBack(j.Schedule) },
+			Check:  (*exam).past,
 		},
 		{
 			Rule: core("RL-EPOCH", "Answers MUST NOT depend on the time at which the clock starts."),
 			Ops:  allow,
-			Unless: func(s *suite.Suite, tr *Traits) string {
-				always := suite.If(s.Time == conformance.PackageTime, "package time always starts at the same instant")
-				return cmp.Or(always, c.undeclared(s, tr))
+			Unless: func(s *suite.Suite, _ *Traits) string {
+				return suite.If(s.Time == conformance.PackageTime, "package time always starts at the same instant")
 			},
 			About: func(j suite.Job) bool { return j.Schedule.Config.Has("epoch") },
 			Again: (*exam).epoch,
 		},
+	}
+	for i := range modelled {
+		r := &modelled[i]
+		if r.Check == nil && r.Again == nil {
+			r.Check = func(x *exam) *suite.Violation { return x.decided(r.ID) }
+		}
+		own := r.Unless
+		r.Unless = func(s *suite.Suite, tr *Traits) string {
+			if own != nil {
+				return cmp.Or(own(s, tr), c.undeclared(s, tr))
+			}
+			return c.undeclared(s, tr)
+		}
+	}
+	all := append(modelled, []suite.Rule[Traits, *exam]{
 		{
 			Rule: answered("X-ERR", "A request whose answer is an error MUST be granted or denied, as declared."),
 			Ops:  allow, Declared: []string{"Errors"},
@@ -234,7 +190,7 @@ func (c *contract) Rules() []suite.Rule[Traits, *exam] {
 				"has passed it MUST change nothing."),
 			Ops: []conformance.Op{givesBack}, Unless: c.remote,
 			Probe: func(p *suite.Probe) (*suite.Violation, string) {
-				return cmp.Or(c.backed(p), c.late(p), c.beside(p, "a refund", func(s session) { s.GiveBack(1) })), ""
+				return cmp.Or(c.backed(p), c.beside(p, "a refund", func(s session) { s.GiveBack(1) })), ""
 			},
 		},
 		{
@@ -273,7 +229,7 @@ func (c *contract) Rules() []suite.Rule[Traits, *exam] {
 			Probe:  c.concurrent,
 		},
 		suite.Race[Traits, *exam](c.race, oneGoroutine),
-	}
+	}...)
 	for i := range all {
 		if id := all[i].ID; id != "X-CALLS" && id != "X-LEAK" && id != "RL-EPOCH" {
 			all[i].About = edge.Unkeyed(all[i].About)
@@ -294,8 +250,15 @@ func taken(sees func(*exam) bool) func(*exam) bool {
 // forward is why instants do not go back, or why what they mean is not judged, "" if it is.
 func forward(s *suite.Suite, tr *Traits) string {
 	return cmp.Or(suite.If(s.Time == conformance.PackageTime, "only explicit instants can go back"),
-		suite.If(tr.BackTime == 0, "trait BackTime is undeclared"),
-		suite.If(tr.BackTime == BackRewind, "declared: BackRewind"))
+		suite.If(tr.BackTime == 0, "trait BackTime is undeclared"), rewinds(tr))
+}
+
+func rewinds(tr *Traits) string {
+	return suite.If(tr.BackTime == BackRewind, "declared: BackRewind")
+}
+
+func denialsCount(_ *suite.Suite, tr *Traits) string {
+	return suite.If(tr.CountDenied == DeniedCounted, "declared: DeniedCounted")
 }
 
 // oneAtATime takes the rule about what concurrent calls get out of force.
@@ -334,9 +297,11 @@ func (c *contract) undeclared(s *suite.Suite, tr *Traits) string {
 	return ""
 }
 
-// unanswered says that a field is not declared to be filled in.
-func unanswered(tr *Traits, field Fields) string {
-	return suite.If(tr.Fields&field == 0, answersLiteral(int(field))+" is not declared")
+// unanswered takes a rule out of force if a field is not declared to be filled in.
+func unanswered(field Fields) func(*suite.Suite, *Traits) string {
+	return func(_ *suite.Suite, tr *Traits) string {
+		return suite.If(tr.Fields&field == 0, answersLiteral(int(field))+" is not declared")
+	}
 }
 
 // asks reports whether a request of the schedule is for such a number.

@@ -44,7 +44,7 @@ func (x *exam) retryKept() *suite.Violation {
 	var said conformance.Done // the newest answer that is still to be kept
 	for _, d := range x.Done {
 		switch late := said.N == d.N && d.At-said.At >= said.Answer.RetryAfter; {
-		case d.Op != verb.Allow || d.N < 1 || d.N > x.full():
+		case !x.usual(d):
 		case !d.OK && d.Answer.Err == nil && d.Answer.RetryAfter <= 0 && !x.exact():
 			return x.broken(d.At, fmt.Sprintf("the same request would be denied at %s", timeline.Duration(d.At)),
 				"allow %d at %s was denied with RetryAfter %s, want more than 0",
@@ -234,11 +234,12 @@ func (x *exam) retryNever() *suite.Violation {
 }
 
 // without plays the schedule again without the steps that drop selects, and finds the
-// first request after one of them that is then decided differently. What names these steps
-// in the failure.
+// first request after one of them that is then decided differently, if all others are usual requests. What names the
+// steps in the failure.
 func (x *exam) without(again suite.Rerun, drop func(d *conformance.Done) bool, what string) *suite.Violation {
 	if mayRefuse(x.kind, x.Schedule.Config) || x.Refused != "" || x.Stuck || x.failed() || !x.inOrder() ||
-		len(x.Schedule.Steps) > 8 || len(x.Done) != len(x.Schedule.Steps) {
+		len(x.Schedule.Steps) > 8 || len(x.Done) != len(x.Schedule.Steps) || x.opensUnusually() ||
+		x.asks(func(d conformance.Done) bool { return !drop(&d) && !x.usual(d) }) {
 		return nil
 	}
 	plan := conformance.Schedule{Config: x.Schedule.Config}
@@ -292,19 +293,10 @@ func (x *exam) withoutDenied(again suite.Rerun) *suite.Violation {
 }
 
 func (x *exam) withoutLooks(again suite.Rerun) *suite.Violation {
-	unusual := func(d conformance.Done) bool { return d.Op == verb.Allow && (d.N < 0 || d.N > x.full()) }
-	if x.asks(unusual) || x.opensUnusually() {
-		return nil
-	}
-	look := func(d *conformance.Done) bool { return d.Op == verb.Tokens || d.N == 0 }
-	return x.without(again, look, "a query")
+	return x.without(again, func(d *conformance.Done) bool { return d.Op == verb.Tokens || d.N == 0 }, "a query")
 }
 
 func (x *exam) withoutNegative(again suite.Rerun) *suite.Violation {
-	unusual := func(d conformance.Done) bool { return d.Op != verb.Allow || d.N == 0 || d.N > x.full() }
-	if x.asks(unusual) || x.opensUnusually() {
-		return nil
-	}
 	return x.without(again, func(d *conformance.Done) bool { return d.N < 0 }, "a request for a negative number")
 }
 
@@ -324,8 +316,7 @@ func (x *exam) large() *suite.Violation {
 }
 
 func (x *exam) withoutLarge(again suite.Rerun) *suite.Violation {
-	unusual := func(d conformance.Done) bool { return d.Op != verb.Allow || d.N < 1 }
-	if x.traits.CountDenied == DeniedCounted || x.asks(unusual) || x.opensUnusually() {
+	if x.traits.CountDenied == DeniedCounted {
 		return nil
 	}
 	large := func(d *conformance.Done) bool { return d.N > x.full() }

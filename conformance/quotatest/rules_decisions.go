@@ -168,8 +168,7 @@ func (x *exam) calls() *suite.Violation {
 		return nil // X-CFG says what comes of it
 	}
 	for _, d := range x.Done {
-		several := d.N != 1 && x.traits.OneAtATime
-		unusual := d.Op == verb.Allow && (d.N < 1 || d.N > x.full() || several)
+		unusual := d.Op == verb.Allow && (!x.usual(d) || d.N != 1 && x.traits.OneAtATime)
 		if d.Panic != "" && !unusual {
 			return x.broken(d.At, "", "%s panicked: %s", d.Step, d.Panic)
 		}

@@ -21,8 +21,7 @@ func (x *exam) past() *suite.Violation {
 	if found := x.tooMuch(); found != nil {
 		return found
 	}
-	usual := func(d conformance.Done) bool { return d.Op == verb.Allow && d.N >= 1 && d.N <= x.full() }
-	if x.asks(func(d conformance.Done) bool { return !usual(d) }) || x.traits.CountDenied == DeniedCounted {
+	if x.asks(func(d conformance.Done) bool { return !x.usual(d) }) || x.traits.CountDenied == DeniedCounted {
 		return nil
 	}
 	var views []*view

@@ -155,7 +155,7 @@ func (c *contract) Table(s *suite.Suite, tr *Traits) []suite.Choice {
 	}
 	return []suite.Choice{
 		{
-			Name: "OneGoroutine", Declared: either(tr.OneGoroutine, 1, 0), Literal: suite.Flag,
+			Name: "OneGoroutine", Declared: suite.Number(tr.OneGoroutine), Literal: suite.Flag,
 			Means: []string{"its documentation says that it is exact for one goroutine at a time only"},
 			Set:   func(v int) { tr.OneGoroutine = v == 1 },
 		},
@@ -185,10 +185,10 @@ func (c *contract) Table(s *suite.Suite, tr *Traits) []suite.Choice {
 			Set:     func(v int) { tr.Buckets = v },
 		},
 		{
-			Name: "OneAtATime", Declared: either(tr.OneAtATime, 1, 0), Values: []string{"true"}, Literal: suite.Flag,
+			Name: "OneAtATime", Declared: suite.Number(tr.OneAtATime), Values: []string{"true"}, Literal: suite.Flag,
 			Means:   []string{"one at a time, however many are asked for"},
 			Nominal: c.seen != nil && c.seen.panics, // it says so itself
-			Observe: func() int { return either(c.observations(s).single, 1, 0) },
+			Observe: func() int { return suite.Number(c.observations(s).single) },
 			Set:     func(v int) { tr.OneAtATime = v == 1 },
 		},
 		{
@@ -209,7 +209,8 @@ func (c *contract) Table(s *suite.Suite, tr *Traits) []suite.Choice {
 				"with the first request after the previous window has ended"},
 			Needless: func() bool { return kind != FixedWindow && kind != SlidingCounter },
 			Observe: func() int {
-				return c.observations(s).best(tr, len(aligns), func(tr *Traits, v int) { tr.Align = Align(v) })
+				v, _ := c.observations(s).best(tr, len(aligns), func(tr *Traits, v int) { tr.Align = Align(v) })
+				return v
 			},
 			Set: func(v int) { tr.Align = Align(v) },
 		},
@@ -283,12 +284,4 @@ func answersLiteral(v int) string {
 		}
 	}
 	return strings.Join(fields, " | ")
-}
-
-// either returns a if first is true, b otherwise.
-func either[T ~int](first bool, a, b T) int {
-	if first {
-		return int(a)
-	}
-	return int(b)
 }

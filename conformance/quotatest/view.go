@@ -107,6 +107,11 @@ func (x *exam) full() int { return full(x.kind, x.Schedule.Config) }
 // inOrder reports whether no instant is before another that came earlier.
 func (x *exam) inOrder() bool { return !suite.GoesBack(x.Schedule) }
 
+// usual reports whether a step asks for a number that can be granted.
+func (x *exam) usual(d conformance.Done) bool {
+	return d.Op == verb.Allow && d.N >= 1 && d.N <= x.full()
+}
+
 // asks reports whether one of the steps is such a step.
 func (x *exam) asks(which func(d conformance.Done) bool) bool {
 	return slices.ContainsFunc(x.Done, which)
@@ -124,9 +129,7 @@ func (x *exam) judgeable() bool { return x.complete() && x.inOrder() }
 // ordinary reports whether the trace is judgeable and all its requests are for numbers
 // that can be granted.
 func (x *exam) ordinary() bool {
-	return x.judgeable() && !x.asks(func(d conformance.Done) bool {
-		return d.Op != verb.Fault && (d.Op != verb.Allow || d.N < 1 || d.N > x.full())
-	})
+	return x.judgeable() && !x.asks(func(d conformance.Done) bool { return d.Op != verb.Fault && !x.usual(d) })
 }
 
 // failed reports whether an answer was an error.
@@ -138,7 +141,7 @@ func (x *exam) failed() bool {
 // may have begun a window, because windows begin with requests and others come later.
 func (x *exam) opensUnusually() bool {
 	return x.traits.Align == AlignFirstUse && len(x.Done) > 0 && x.asks(func(d conformance.Done) bool {
-		return d.Op == verb.Allow && (d.N < 1 || d.N > x.full()) && d.At < x.Done[len(x.Done)-1].At
+		return d.Op == verb.Allow && !x.usual(d) && d.At < x.Done[len(x.Done)-1].At
 	})
 }
 
@@ -183,7 +186,7 @@ func (x *exam) origins(tr *Traits) []origin {
 		if at := (origin{at: d.At}); !slices.Contains(out, at) {
 			out = append(out, at)
 		}
-		if d.Op == verb.Allow && d.N >= 1 && d.N <= x.full() {
+		if x.usual(d) {
 			break // earlier requests may or may not begin a window
 		}
 	}
@@ -214,7 +217,7 @@ func (x *exam) compare(tr *Traits, first origin) *view {
 			v.steps = append(v.steps, s)
 			continue
 		}
-		if s.clear && s.fits != s.OK && v.bad < 0 && s.Op == verb.Allow && s.N >= 1 && s.N <= x.full() {
+		if s.clear && s.fits != s.OK && v.bad < 0 && x.usual(*s.Done) {
 			v.bad = i
 		}
 		v.steps = append(v.steps, s)
