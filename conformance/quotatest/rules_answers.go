@@ -29,9 +29,14 @@ func (x *exam) retry() *suite.Violation {
 			return nil
 		}
 		because := fmt.Sprintf("%d fit at %s, if nothing else is granted", s.N, timeline.Duration(s.At+want))
-		return x.broken(s.At, because, "allow %d at %s was denied with RetryAfter %s, want %s",
-			s.N, timeline.Duration(s.At), timeline.Duration(got), x.wanted(want))
+		return x.toldWrongly(s.Done, because, x.wanted(want))
 	}))
+}
+
+// toldWrongly tells of a denied request with another RetryAfter than it should have.
+func (x *exam) toldWrongly(d *conformance.Done, because, want string) *suite.Violation {
+	return x.broken(d.At, because, "allow %d at %s was denied with RetryAfter %s, want %s",
+		d.N, timeline.Duration(d.At), timeline.Duration(d.Answer.RetryAfter), want)
 }
 
 // retryKept finds a request that came when the answer to the one before it had said, and was denied again. No
@@ -46,15 +51,13 @@ func (x *exam) retryKept() *suite.Violation {
 		switch late := said.N == d.N && d.At-said.At >= said.Answer.RetryAfter; {
 		case !x.usual(d):
 		case !d.OK && d.Answer.Err == nil && d.Answer.RetryAfter <= 0 && !x.exact():
-			return x.broken(d.At, fmt.Sprintf("the same request would be denied at %s", timeline.Duration(d.At)),
-				"allow %d at %s was denied with RetryAfter %s, want more than 0",
-				d.N, timeline.Duration(d.At), timeline.Duration(d.Answer.RetryAfter))
+			return x.toldWrongly(&d, "the same request would be denied at "+timeline.Duration(d.At), "more than 0")
 		case d.OK || d.Answer.Err != nil || d.Answer.RetryAfter < 0:
 			said = conformance.Done{}
 		case late:
 			because := fmt.Sprintf("the answer at %s gave a RetryAfter of %s",
 				timeline.Duration(said.At), timeline.Duration(said.Answer.RetryAfter))
-			return x.broken(d.At, because, "allow %d at %s was denied, want granted", d.N, timeline.Duration(d.At))
+			return x.otherwise(&d, because)
 		default:
 			said = d
 		}
@@ -154,8 +157,7 @@ func (x *exam) resetKept() *suite.Violation {
 		if !next.OK && next.Op == verb.Allow && next.At-d.At >= reset {
 			because := fmt.Sprintf("the answer at %s gave a ResetAfter of %s",
 				timeline.Duration(d.At), timeline.Duration(reset))
-			return x.broken(next.At, because, "allow %d at %s was denied, want granted",
-				next.N, timeline.Duration(next.At))
+			return x.otherwise(&next, because)
 		}
 	}
 	return nil
@@ -225,9 +227,7 @@ func (x *exam) retryNever() *suite.Violation {
 			ok, want = got == 0, "0"
 		}
 		if !ok {
-			return x.broken(d.At, fmt.Sprintf("no more than %d are ever granted at once", x.full()),
-				"allow %d at %s was denied with RetryAfter %s, want %s",
-				d.N, timeline.Duration(d.At), timeline.Duration(got), want)
+			return x.toldWrongly(&d, fmt.Sprintf("no more than %d are ever granted at once", x.full()), want)
 		}
 	}
 	return nil
@@ -308,8 +308,7 @@ func (x *exam) large() *suite.Violation {
 	}
 	for _, d := range x.Done {
 		if d.Op == verb.Allow && d.N > x.full() && d.OK {
-			return x.broken(d.At, fmt.Sprintf("no more than %d are ever granted at once", x.full()),
-				"allow %d at %s was granted, want denied", d.N, timeline.Duration(d.At))
+			return x.otherwise(&d, fmt.Sprintf("no more than %d are ever granted at once", x.full()))
 		}
 	}
 	return nil
@@ -327,9 +326,7 @@ func (x *exam) withoutLarge(again suite.Rerun) *suite.Violation {
 func (x *exam) errors() *suite.Violation {
 	for _, d := range x.Done {
 		if want := x.traits.Errors == FailOpen; d.Answer.Err != nil && d.OK != want {
-			return x.broken(d.At, fmt.Sprintf("its answer was an error: %v", d.Answer.Err),
-				"allow %d at %s was %s, want %s",
-				d.N, timeline.Duration(d.At), suite.Decided(d.OK), suite.Decided(want))
+			return x.otherwise(&d, fmt.Sprintf("its answer was an error: %v", d.Answer.Err))
 		}
 	}
 	return nil

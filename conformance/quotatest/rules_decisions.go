@@ -25,8 +25,13 @@ func (x *exam) decided(law string) *suite.Violation {
 // differs tells of the decision that differs from the model's.
 func (x *exam) differs(v *view) *suite.Violation {
 	s := v.steps[v.bad]
-	return x.broken(s.At, s.because(), "allow %d at %s was %s, want %s",
-		s.N, timeline.Duration(s.At), suite.Decided(s.OK), suite.Decided(!s.OK))
+	return x.otherwise(s.Done, s.because())
+}
+
+// otherwise tells of a request that should have been decided otherwise.
+func (x *exam) otherwise(d *conformance.Done, because string) *suite.Violation {
+	return x.broken(d.At, because, "allow %d at %s was %s, want %s",
+		d.N, timeline.Duration(d.At), suite.Decided(d.OK), suite.Decided(!d.OK))
 }
 
 // movable reports whether the schedule starts at an instant of its own, but where the windows of the
@@ -211,7 +216,7 @@ func (x *exam) config() *suite.Violation {
 		if !d.OK && d.Answer.Err == nil && x.mustFit(i) {
 			because := fmt.Sprintf("the constructor accepted %s, and nothing had been granted for long enough",
 				x.Schedule.Config)
-			return x.broken(d.At, because, "allow %d at %s was denied, want granted", d.N, timeline.Duration(d.At))
+			return x.otherwise(&d, because)
 		}
 	}
 	return nil

@@ -7,7 +7,6 @@ import (
 
 	"github.com/escapement-go/escapement/conformance"
 	"github.com/escapement-go/escapement/conformance/internal/suite"
-	"github.com/escapement-go/escapement/internal/timeline"
 	"github.com/escapement-go/escapement/internal/verb"
 )
 
@@ -36,8 +35,7 @@ func (x *exam) past() *suite.Violation {
 		}
 		must := func(v *view) bool { return v.steps[i].clear && v.steps[i].fits }
 		if must(views[0]) && must(views[1]) {
-			return x.broken(d.At, views[0].steps[i].because()+": no instant is newer",
-				"allow %d at %s was denied, want granted", d.N, timeline.Duration(d.At))
+			return x.otherwise(&d, views[0].steps[i].because()+": no instant is newer")
 		}
 	}
 	return nil
@@ -63,9 +61,7 @@ func (x *exam) tooMuch() *suite.Violation {
 			}
 		}
 	}
-	d := x.Done[worst]
-	return x.broken(d.At, at.because()+" at the newest instant so far", "allow %d at %s was granted, want denied",
-		d.N, timeline.Duration(d.At))
+	return x.otherwise(&x.Done[worst], at.because()+" at the newest instant so far")
 }
 
 // beyondJudgement reports whether it is unclear what steps that take nothing do beside making their

@@ -39,52 +39,52 @@ func (c *contract) Families(s *suite.Suite) []suite.Family {
 		e.many = append(e.many, asking(n))
 	}
 	out := e.windows()
+	add := func(name string, all ...conformance.Schedule) {
+		out = append(out, suite.Family{Name: name, Schedules: all})
+	}
+	w, tr := e.unit, &c.spec.Traits
 	if s.Accepts(takesMany) {
 		out = append(out, e.unusualNumbers()...)
 	}
-	if w := e.unit; s.Accepts(verb.Tokens) {
-		steps, end := []conformance.Step{asking(1), looking}, time.Duration(0)
-		if c.spec.Traits.Edge == EdgeClosed {
-			end = 1
-		}
-		out = append(out, suite.Family{Name: "looks", Schedules: slices.Concat(
-			suite.Sequences(e.config(1), steps, []time.Duration{0, 1, w - 1}, 3),
-			suite.Sequences(e.config(2), steps, []time.Duration{0, w / 2, w}, 4),
+	looks := []conformance.Step{asking(1), looking}
+	if s.Accepts(verb.Tokens) {
+		end := time.Duration(suite.Number(tr.Edge == EdgeClosed))
+		add("looks", slices.Concat(
+			suite.Sequences(e.config(1), looks, []time.Duration{0, 1, w - 1}, 3),
+			suite.Sequences(e.config(2), looks, []time.Duration{0, w / 2, w}, 4),
 			// one of these looks after a window has ended, and asks when one that began with the look would have
-			suite.Sequences(e.config(1), steps, []time.Duration{w/2 + end, w + end}, 4))})
+			suite.Sequences(e.config(1), looks, []time.Duration{w/2 + end, w + end}, 4))...)
 	}
-	if w := e.unit; s.Accepts(verb.Fault) {
+	if s.Accepts(verb.Fault) {
 		fault := func(n int) conformance.Step { return conformance.Step{Op: verb.Fault, N: n} }
-		out = append(out, suite.Family{Name: "faults", Schedules: suite.Sequences(e.config(2),
-			[]conformance.Step{asking(1), fault(1), fault(0)}, []time.Duration{0, w / 2, 2 * w}, 5)})
+		add("faults", suite.Sequences(e.config(2),
+			[]conformance.Step{asking(1), fault(1), fault(0)}, []time.Duration{0, w / 2, 2 * w}, 5)...)
 	}
-	if s.Time == conformance.Injected && forward(s, &c.spec.Traits) == "" && c.trip == 0 {
-		setBack := slices.Concat(e.back(), e.farBack(), e.deniedAndBack())
-		out = append(out, suite.Family{Name: "clock set back", Schedules: setBack})
+	if s.Time == conformance.Injected && forward(s, tr) == "" && c.trip == 0 {
+		add("clock set back", slices.Concat(e.back(), e.farBack(), e.deniedAndBack())...)
 	}
 	if s.Time == conformance.Explicit {
-		out = append(out, suite.Family{Name: "back in time", Schedules: e.back()},
-			suite.Family{Name: "far back in time", Schedules: e.farBack()},
-			suite.Family{Name: "denied, then back in time", Schedules: e.deniedAndBack()})
-		if w := e.unit; s.Accepts(verb.Tokens) {
-			out = append(out, suite.Family{Name: "looks back in time", Schedules: suite.Sequences(e.config(2),
-				[]conformance.Step{asking(1), looking}, []time.Duration{0, w / 2, -w / 2, -w}, 4)})
+		add("back in time", e.back()...)
+		add("far back in time", e.farBack()...)
+		add("denied, then back in time", e.deniedAndBack()...)
+		if s.Accepts(verb.Tokens) {
+			add("looks back in time", suite.Sequences(e.config(2), looks, []time.Duration{0, w / 2, -w / 2, -w}, 4)...)
 		}
 	}
 	if s.Time != conformance.PackageTime {
 		for _, epoch := range suite.Epochs {
-			out = append(out, suite.Family{Name: "epoch " + epoch,
-				Schedules: suite.Sequences(e.config(2).With("epoch", epoch), e.one, e.gaps(), 3)})
+			add("epoch "+epoch, suite.Sequences(e.config(2).With("epoch", epoch), e.one, e.gaps(), 3)...)
 		}
 	}
-	if s.Accepts(takesMany) && e.kind != GCRA && c.spec.Traits.CountDenied != DeniedCounted && !c.countsEach(s) {
-		out = append(out, suite.Family{Name: "largest limit", Schedules: largestLimit()})
+	if s.Accepts(takesMany) && e.kind != GCRA && tr.CountDenied != DeniedCounted && !c.countsEach(s) {
+		add("largest limit", largestLimit()...)
 	}
-	if s.Accepts(takesKeys) && c.takesTime(&c.spec.Traits) == "" {
-		out = append(out, e.keyed(!c.spec.Traits.exact())...)
+	if s.Accepts(takesKeys) && c.takesTime(tr) == "" {
+		out = append(out, e.keyed(!tr.exact())...)
 	}
 	// Last, since a limiter that calculates with such a window may never return.
-	return append(out, suite.Family{Name: "odd limits", Schedules: e.senselessLimits(c.spec.Traits.exact())})
+	add("odd limits", e.senselessLimits(tr.exact())...)
+	return out
 }
 
 // config is the configuration with a limit, or burst: with a smaller one where the constructor
@@ -213,11 +213,7 @@ func (e *explored) steady() []conformance.Schedule {
 	var out []conformance.Schedule
 	for _, limit := range []int{1, 3, 10} {
 		for _, gap := range []time.Duration{w / 20, w / 10, w * 3 / 10, w * 4 / 10, w * 7 / 10, w - 1, w * 13 / 10} {
-			s := suite.Plan(e.config(limit))
-			for i := range 60 {
-				s.Steps = append(s.Steps, conformance.Step{Op: verb.Allow, N: 1, At: time.Duration(i) * gap})
-			}
-			out = append(out, s)
+			out = append(out, suite.Plan(e.config(limit), inARow(0, gap, 60)...))
 		}
 	}
 	return out
@@ -293,7 +289,7 @@ func (e *explored) deniedAndBack() []conformance.Schedule {
 					s.At = time.Duration(halves) * half
 					return s
 				}
-				begin := atOnce(0, 1)
+				begin := []conformance.Step{asking(1)}
 				if limit > 1 {
 					begin = append(begin, at(asking(1), 1))
 				}

@@ -37,15 +37,18 @@ func (e *explored) ages() []conformance.Schedule {
 	for _, bits := range []int{31, 32, 60} {
 		for _, off := range []time.Duration{-1, 1} {
 			out = append(out, suite.Plan(configured(e.kind, limit),
-				append(atOnce(0, limit+1), atOnce(1<<bits+off, limit+1)...)...))
+				append(inARow(0, 0, limit+1), inARow(1<<bits+off, 0, limit+1)...)...))
 		}
 	}
 	return out
 }
 
-// atOnce asks n times at one instant.
-func atOnce(at time.Duration, n int) []conformance.Step {
-	return slices.Repeat([]conformance.Step{{Op: verb.Allow, N: 1, At: at}}, n)
+// inARow asks n times, so far apart.
+func inARow(from, gap time.Duration, n int) (out []conformance.Step) {
+	for i := range n {
+		out = append(out, conformance.Step{Op: verb.Allow, N: 1, At: from + time.Duration(i)*gap})
+	}
+	return out
 }
 
 // leftAlone asks each times after each idle time, and once more than the limit after the last.
@@ -55,7 +58,7 @@ func (e *explored) leftAlone(limit int, gap time.Duration, each int) conformance
 		if i == idleTimes-1 {
 			each = limit + 1
 		}
-		s.Steps = append(s.Steps, atOnce(time.Duration(i)*gap, each)...)
+		s.Steps = append(s.Steps, inARow(time.Duration(i)*gap, 0, each)...)
 	}
 	return s
 }
@@ -73,17 +76,8 @@ func (e *explored) growing() []conformance.Schedule {
 		long := time.Duration(limit+2) * e.unit
 		for first := 1; first <= min(limit, 4); first++ {
 			out = append(out, suite.Plan(configured(e.kind, limit),
-				slices.Concat(inARow(0, first), inARow(long, limit+1), inARow(4*long, limit+1))...))
+				slices.Concat(inARow(0, 1, first), inARow(long, 1, limit+1), inARow(4*long, 1, limit+1))...))
 		}
-	}
-	return out
-}
-
-// inARow asks n times, 1ns apart.
-func inARow(from time.Duration, n int) []conformance.Step {
-	var out []conformance.Step
-	for i := range n {
-		out = append(out, conformance.Step{Op: verb.Allow, N: 1, At: from + time.Duration(i)})
 	}
 	return out
 }
