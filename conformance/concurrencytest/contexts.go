@@ -11,22 +11,18 @@ import (
 	"github.com/escapement-go/escapement/internal/verb"
 )
 
-// given is what the implementation is given for the context of a request. One that is done before gives whoever
-// hands slots out time to do so. One that ends as the request is decided does so when it is asked: at which call
-// of Done and Err, counted together, takes turns.
+// given is what the implementation is given for the context of a request. One that ends as the request is decided does
+// so when it is asked: at which call of Done and Err, counted together, takes turns.
 func (r *run) given(ctx context.Context, q *request) context.Context {
-	switch {
-	case q.late:
-		return &slowContext{ctx, letRun}
-	case q.cut:
-		var asked atomic.Int64
-		return &slowContext{ctx, func() {
-			if letRun(); asked.Add(1) == q.cutAt {
-				q.cancel()
-			}
-		}}
+	if q.cutAt == 0 {
+		return ctx
 	}
-	return ctx
+	var asked atomic.Int64
+	return &slowContext{ctx, func() {
+		if letRun(); asked.Add(1) == q.cutAt {
+			q.cancel()
+		}
+	}}
 }
 
 // cutAt is the call at which the context of a request ends as that is decided: most ask once whether it has ended,
@@ -54,7 +50,7 @@ func (r *run) isCut(s conformance.Step) bool {
 // cut ends the contexts that were to end as their requests were decided, and have not.
 func (r *run) cut(steps []conformance.Step) {
 	for _, s := range steps {
-		if i, known := r.byID[s.N]; s.Op == verb.Cancel && known && r.out.requests[i].cut {
+		if i, known := r.byID[s.N]; s.Op == verb.Cancel && known && r.out.requests[i].cutAt > 0 {
 			r.out.requests[i].cancel()
 			r.Settle()
 		}

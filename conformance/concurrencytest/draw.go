@@ -188,41 +188,29 @@ func (c *callers) cancel(n int, early bool) int {
 	return id
 }
 
-// Fits accepts what is configured and numbered as a drawn schedule is.
+// Fits accepts what is configured and numbered as a drawn schedule is, with no more than five requests at one instant.
 func (c *contract) Fits(s *suite.Suite, schedule conformance.Schedule) bool {
-	if !suite.Among(c.drawn(), schedule.Config) || !s.Plain(schedule, "limit", "backlog", "timeout", "epoch") {
+	cfg := schedule.Config
+	if !suite.Among(c.drawn(), cfg) || !s.Plain(schedule, "limit", "backlog", "timeout", "epoch") ||
+		c.Tidied(s, schedule).String() != schedule.String() {
 		return false
 	}
-	f := &fitting{limit: schedule.Config.Limit, single: !c.spec.Traits.weighs()}
-	return !slices.ContainsFunc(schedule.Steps, func(st conformance.Step) bool { return !f.fits(st) })
-}
-
-// fitting follows a schedule that may have been drawn.
-type fitting struct {
-	limit    int
-	single   bool
-	c        callers
-	at       time.Duration
-	together int
-}
-
-func (f *fitting) fits(st conformance.Step) bool {
-	switch st.Op {
-	case verb.Acquire, verb.Try, verb.Do:
-		if f.together++; st.At > f.at {
-			f.together = 1
+	var came []conformance.Step
+	for _, st := range schedule.Steps {
+		fits := true
+		switch st.Op {
+		case verb.Acquire, verb.Try, verb.Do:
+			came = append(came, st)
+			light := st.K == 0 || c.spec.Traits.weighs() && st.Op != verb.Do && st.K > 1 && st.K <= cfg.Limit
+			fits = light && st.D == 0 && st.N == len(came) && (st.N <= 5 || came[st.N-6].At < st.At)
+		case verb.Panic, verb.Exit:
+			fits = st.N <= len(came) && came[st.N-1].Op == verb.Do
+		case verb.Resize:
+			fits = st.N >= -1 && st.N <= 4
 		}
-		f.at = st.At
-		weighs := st.K != 0 && (f.single || st.Op == verb.Do || st.K < 2 || st.K > f.limit)
-		return f.together <= 5 && !weighs && st.D == 0 && st.N == f.c.enter(st.Op)
-	case verb.Release, verb.Panic, verb.Exit:
-		i := slices.Index(f.c.live, st.N)
-		return i >= 0 && i < f.limit && st.N == f.c.leave(st.Op, i, f.limit)
-	case verb.Cancel:
-		back := len(f.c.came) - st.N
-		return back <= 3 && st.N == f.c.cancel(back, false)
-	case verb.Resize:
-		return st.N >= -1 && st.N <= 4
+		if !fits {
+			return false
+		}
 	}
 	return true
 }

@@ -11,11 +11,11 @@ import (
 // operations reports what a limiter can do.
 func (f *Funcs) operations(tr Traits) map[conformance.Op]bool {
 	return map[conformance.Op]bool{
-		verb.Acquire: f.enter() != nil,
+		verb.Acquire: f.enter(verb.Acquire) != nil,
 		verb.Release: f.Release != nil && (f.Acquire != nil || f.Lock != nil || f.TryAcquire != nil),
 		verb.Try:     f.TryAcquire != nil && f.Release != nil,
 		verb.Do:      f.Do != nil,
-		opTwoWays:    f.Do != nil && f.enter() != nil && !f.handles(verb.Acquire),
+		opTwoWays:    f.Do != nil && f.enter(verb.Acquire) != nil && !f.handles(verb.Acquire),
 		verb.Cancel:  f.hasContext() && tr.Context != ContextIgnored,
 		opContext:    f.hasContext(),
 		opAgain:      f.again != nil,
@@ -24,36 +24,39 @@ func (f *Funcs) operations(tr Traits) map[conformance.Op]bool {
 	}
 }
 
-// enter returns what an acquire step calls: it takes slots and then calls run. Middleware
+// enter returns what a step with this operation calls: it takes slots and then calls run. Middleware
 // gives the slots back when run has returned.
-func (f *Funcs) enter() func(ctx context.Context, weight int, run func()) error {
+func (f *Funcs) enter(op conformance.Op) func(ctx context.Context, weight int, run func()) error {
+	if f.handles(op) {
+		return func(ctx context.Context, _ int, run func()) error { return f.Do(ctx, run) }
+	}
+	take := f.Acquire
 	switch {
-	case f.Acquire != nil && f.Release != nil:
-		return func(ctx context.Context, weight int, run func()) error {
-			err := f.Acquire(ctx, weight)
-			if err == nil {
-				run()
-			}
-			return err
-		}
-	case f.Lock != nil && f.Release != nil:
-		return func(_ context.Context, weight int, run func()) error {
+	case f.Release == nil:
+		return nil
+	case op != verb.Try && take != nil:
+	case op != verb.Try && f.Lock != nil:
+		take = func(_ context.Context, weight int) error {
 			f.Lock(weight)
-			run()
 			return nil
 		}
-	case f.Do != nil:
-		return func(ctx context.Context, _ int, run func()) error { return f.Do(ctx, run) }
-	case f.TryAcquire != nil && f.Release != nil:
-		return func(_ context.Context, weight int, run func()) error {
+	case f.TryAcquire != nil:
+		take = func(_ context.Context, weight int) error {
 			if !f.TryAcquire(weight) {
 				return errTried
 			}
-			run()
 			return nil
 		}
+	default:
+		return nil
 	}
-	return nil
+	return func(ctx context.Context, weight int, run func()) error {
+		err := take(ctx, weight)
+		if err == nil {
+			run()
+		}
+		return err
+	}
 }
 
 // hasContext reports whether requests are given contexts.

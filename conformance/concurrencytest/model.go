@@ -2,9 +2,7 @@ package concurrencytest
 
 import (
 	"cmp"
-	"errors"
 	"slices"
-	"time"
 
 	"github.com/escapement-go/escapement/conformance"
 	"github.com/escapement-go/escapement/conformance/internal/model"
@@ -29,37 +27,17 @@ var limiters = model.Model[*state, string, frame]{
 // frame is what all states of a trace share.
 type frame struct {
 	*trace
-	demands []demand
-	limit   int
-	backlog int           // -1: no bound
-	timeout time.Duration // -1: none
-	fifo    bool
-	barge   bool // a try may overtake those that wait
-	// seatKept says that who has waited keeps its place while it runs, bigWaits that a request for more than the
-	// limit waits, noCtx that contexts end no wait, ctxLate that one which is done before its request comes
-	// matters only if that must wait.
-	seatKept, bigWaits, noCtx, ctxLate bool
-
-	hook                Hook
-	single, overIgnored bool
-	ownError            func(q *request) bool // reports whether an error should have been the context's, and is not
-	inForce             func(rule string) bool
-	horizons            map[model.Event]*horizon
+	tr       *Traits
+	cfg      Config
+	demands  []demand
+	inForce  func(rule string) bool
+	horizons map[model.Event]*horizon
 	// foretells says that nothing was observed: the model says what should become of each request.
 	foretells bool
 }
 
 func newFrame(cfg Config, tr *Traits, t *trace) *frame {
-	f := &frame{
-		trace: t, limit: cfg.Limit, backlog: cfg.Backlog, timeout: cfg.Timeout,
-		fifo: tr.Fair == FairFIFO, barge: tr.TryOvertakes, seatKept: tr.SeatHeld == SeatKept,
-		bigWaits: tr.Oversize == OversizeBlocks,
-		noCtx:    tr.Context == ContextIgnored, ctxLate: tr.Context == ContextEndsWait,
-		single: tr.OneAtATime, overIgnored: tr.OverRelease == OverReleaseIgnored,
-		hook:     tr.Hook,
-		ownError: func(q *request) bool { return tr.ContextError == ErrorOfContext && !errors.Is(q.err, q.ended) },
-		horizons: map[model.Event]*horizon{},
-	}
+	f := &frame{trace: t, tr: tr, cfg: cfg, horizons: map[model.Event]*horizon{}}
 	gone := map[int]bool{}
 	for _, g := range t.groups {
 		for _, s := range g.steps {
@@ -69,7 +47,7 @@ func newFrame(cfg Config, tr *Traits, t *trace) *frame {
 			case comes(s.Op):
 				q := demand{request: t.requests[s.request], weight: max(1, s.K), at: g.at}
 				q.try = s.Op == verb.Try
-				q.gone = gone[s.N] && !q.try && !f.noCtx
+				q.gone = gone[s.N] && !q.try && tr.Context != ContextIgnored
 				switch {
 				case tr.OneAtATime:
 					q.weight = 1
@@ -89,8 +67,9 @@ func newFrame(cfg Config, tr *Traits, t *trace) *frame {
 // begin is a limiter to which nothing has come. The slips are mistakes that are made all the time.
 func (f *frame) begin(w *ways) {
 	n := len(f.demands)
-	s := &state{frame: f, limit: f.limit, least: f.limit, most: f.limit, backlog: f.backlog, seatKept: f.seatKept,
-		fates: make([]fate, n), notes: make([]note, n)}
+	limit := f.cfg.Limit
+	s := &state{frame: f, limit: limit, least: limit, most: limit, backlog: f.cfg.Backlog,
+		seatKept: f.tr.SeatHeld == SeatKept, fates: make([]fate, n), notes: make([]note, n)}
 	w.To(s)
 	slip := func(rule, as string, change func(c *state)) {
 		if s.slip(w, rule, as) {
@@ -103,10 +82,10 @@ func (f *frame) begin(w *ways) {
 		return // which explains more
 	}
 	slip("CT-LIMIT", "the limit were one higher", func(c *state) { c.bias = 1 })
-	if f.limit > 1 {
+	if limit > 1 {
 		slip("CT-WORK", "the limit were one lower", func(c *state) { c.bias = -1 })
 	}
-	if f.backlog >= 0 {
+	if f.cfg.Backlog >= 0 {
 		slip("CT-REJECT", "there were one more place", func(c *state) { c.backlog++ })
 		slip("CT-REJECT", "there were one place fewer", func(c *state) { c.backlog = max(0, c.backlog-1) })
 		slip("CT-REJECT", "any number could wait", func(c *state) { c.backlog = -1 })
@@ -183,7 +162,7 @@ func (f *frame) horizon(e model.Event) *horizon {
 	until := g.began.Seq
 	if e.Kind == model.Call || e.I == ofGroup {
 		until = g.settled.Seq
-		if !f.foretells && (f.hook == HookOnce || f.hook == HookFits) {
+		if !f.foretells && (f.tr.Hook == HookOnce || f.tr.Hook == HookFits) {
 			before := func(m conformance.Mark) bool { return m.Seq < until }
 			h.hooks = len(f.hooks) - len(slices.DeleteFunc(slices.Clone(f.hooks), before))
 		}
@@ -209,7 +188,7 @@ func (f *frame) horizon(e model.Event) *horizon {
 }
 
 // cancels reports whether a request hears that its context is cancelled.
-func (f *frame) cancels(r int) bool { return !f.noCtx && !f.demands[r].patient }
+func (f *frame) cancels(r int) bool { return f.tr.Context != ContextIgnored && !f.demands[r].patient }
 
 // step goes on with an event.
 func (s *state) step(e model.Event, w *ways) {

@@ -2,6 +2,7 @@ package concurrencytest
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -13,7 +14,7 @@ import (
 func (s *state) do(st *step, w *ways) {
 	r := st.request
 	switch {
-	case st.releasesNothing() && s.overIgnored:
+	case st.releasesNothing() && s.tr.OverRelease == OverReleaseIgnored:
 		w.To(s)
 		s.rob(st, w)
 	case st.releasesNothing():
@@ -83,7 +84,7 @@ func (s *state) release(r int, op conformance.Op, w *ways) {
 		rule, so = "X-PANIC", hasReleased|hasPanicked
 	}
 	gives := []int{weight}
-	if w.Slips() && s.timeout != 0 && !s.releasedNothing() { // which explain more
+	if w.Slips() && s.cfg.Timeout != 0 && !s.releasedNothing() { // which explain more
 		gives = append(gives, 0, 1, 2*weight)
 	}
 	for i, n := range gives {
@@ -149,15 +150,15 @@ func (s *state) arrive(r int, w *ways) {
 func (s *state) join(r int, want fate, w *ways) {
 	c, q := s.clone(), &s.demands[r]
 	ok := want != fateFull || s.limit == 0
-	timeless := s.timeout == 0 && !q.try
+	timeless := s.cfg.Timeout == 0 && !q.try
 	if !c.law(w, "CT-CTXPRE", ok || !s.gone(r), r, fateFull, (*state).contextWasDone) ||
 		!c.law(w, "CT-OVER", ok || !s.exceeds(r) || s.gone(r), r, fateFull, (*state).tooMuch) ||
-		!c.law(w, "CT-TIME0", ok || s.timeout != 0 || q.try || s.exceeds(r), r, fateFull, (*state).noTime) ||
+		!c.law(w, "CT-TIME0", ok || s.cfg.Timeout != 0 || q.try || s.exceeds(r), r, fateFull, (*state).noTime) ||
 		!c.law(w, "CT-REJECT", ok || s.exceeds(r) || s.gone(r) || timeless, r, fateFull, (*state).noRoom) {
 		return
 	}
 	c.fates[r] = fateWaits
-	if s.exceeds(r) && (s.limit > 0 || !s.single) {
+	if s.exceeds(r) && (s.limit > 0 || !s.tr.OneAtATime) {
 		c.notes[r] |= never
 	}
 	if s.exceeds(r) && s.limit == 0 {
@@ -173,13 +174,13 @@ func (s *state) join(r int, want fate, w *ways) {
 func (s *state) turnAway(r int, want fate, w *ways) {
 	q, exceeds, lawful := &s.demands[r], s.exceeds(r), false
 	fits := !exceeds && s.fits(r) && len(s.queue) == 0
-	tooBig := exceeds && (q.try || !s.bigWaits || s.limit == 0)
+	tooBig := exceeds && (q.try || s.tr.Oversize != OversizeBlocks || s.limit == 0)
 	full, _ := s.full()
 	for f, ok := range [...]bool{
 		fateGone:   s.gone(r),
 		fateTooBig: tooBig,
 		fateFull:   !exceeds && !fits && (q.try || full),
-		fateLate:   !tooBig && !fits && s.timeout == 0,
+		fateLate:   !tooBig && !fits && s.cfg.Timeout == 0,
 	} {
 		if ok {
 			lawful = true
@@ -188,7 +189,7 @@ func (s *state) turnAway(r int, want fate, w *ways) {
 	}
 	rule, because := "CT-REJECT", (*state).room
 	switch {
-	case want == fateRuns && s.timeout == 0:
+	case want == fateRuns && s.cfg.Timeout == 0:
 		rule, because = "CT-TIME0", (*state).itsTurn
 	case want == fateRuns && s.used+q.weight > s.least:
 		rule, because = "CT-RESIZE", (*state).itsTurn
@@ -212,7 +213,7 @@ func (s *state) rejected(r int, f fate, w *ways) {
 		switch {
 		case q.lies():
 			want = fmt.Sprintf("request %d returns %q, though its context says %q", q.id, q.err, q.ended)
-		case s.ownError(q):
+		case s.tr.ContextError == ErrorOfContext && !errors.Is(q.err, q.ended):
 			want = fmt.Sprintf("request %d returns %q, in which errors.Is does not find %q", q.id, q.err, q.ended)
 			because = "ErrorOfContext is declared"
 		}
@@ -228,11 +229,12 @@ func (s *state) rejected(r int, f fate, w *ways) {
 
 // runAtOnce lets a request run as it comes.
 func (s *state) runAtOnce(r int, want fate, w *ways) {
-	if s.gone(r) && !s.demands[r].gone && !s.ctxLate {
+	late := s.tr.Context == ContextEndsWait
+	if s.gone(r) && !s.demands[r].gone && !late {
 		return // it came before its context was done
 	}
 	c := s.clone()
-	if c.law(w, "CT-CTXPRE", !s.gone(r) || s.ctxLate, r, fateFull, (*state).contextWasDone) &&
+	if c.law(w, "CT-CTXPRE", !s.gone(r) || late, r, fateFull, (*state).contextWasDone) &&
 		c.mayHave(r, want, w) {
 		c.takes(r)
 		w.To(c)
@@ -264,7 +266,8 @@ func (s *state) mayHave(r int, want fate, w *ways) bool {
 
 // overtakes reports whether a request must not run before others that wait.
 func (s *state) overtakes(r int) bool {
-	return s.fifo && !(s.barge && s.demands[r].try) && s.notes[r]&(lost|never|heavy) == 0 && s.ahead(r) >= 0
+	return s.tr.Fair == FairFIFO && !(s.tr.TryOvertakes && s.demands[r].try) &&
+		s.notes[r]&(lost|never|heavy) == 0 && s.ahead(r) >= 0
 }
 
 // ahead is the first that waits before a request, -1 if nobody does who need not be passed over.

@@ -62,7 +62,7 @@ func (s *state) spare() {
 	switch {
 	case next < 0:
 		next = len(s.queue)
-	case !s.fifo: // it may have been the turn of a light one
+	case s.tr.Fair != FairFIFO: // it may have been the turn of a light one
 		return
 	}
 	for _, r := range s.queue[:next] {
@@ -84,7 +84,7 @@ func (s *state) overlooked(used int) (found, passed int, ok bool) {
 		case !ok:
 			found, ok = r, true
 		}
-		if s.fifo {
+		if s.tr.Fair == FairFIFO {
 			break
 		}
 	}
@@ -131,7 +131,7 @@ func (s *state) tells(w *ways) bool {
 	for r, f := range s.fates {
 		switch f {
 		case fateFull, fateLate, fateTooBig:
-			if !s.demands[r].try && (f != fateTooBig || s.hook == HookOnce) {
+			if !s.demands[r].try && (f != fateTooBig || s.tr.Hook == HookOnce) {
 				least++
 			}
 			most++
@@ -146,5 +146,5 @@ func (s *state) tells(w *ways) bool {
 	s.hooked = true
 	return w.Law("CT-HOOK", false,
 		fmt.Sprintf("by %s the hook was called %d times, want %d", timeline.Duration(s.at), calls, least),
-		"%s had been rejected, and %s is declared", timeline.Count(least, "request"), hooks[s.hook-1])
+		"%s had been rejected, and %s is declared", timeline.Count(least, "request"), hooks[s.tr.Hook-1])
 }

@@ -201,11 +201,11 @@ func (s *state) due() (next time.Duration, ok bool) {
 // ends are the instants at which the wait of a request ends by itself: by its context, and by the timeout.
 func (f *frame) ends(r int) [2]time.Duration {
 	q, out := &f.demands[r], [2]time.Duration{-1, -1}
-	if q.expires > 0 && !f.noCtx {
+	if q.expires > 0 && f.tr.Context != ContextIgnored {
 		out[0] = q.expires
 	}
-	if f.timeout >= 0 {
-		out[1] = q.at + f.timeout
+	if f.cfg.Timeout >= 0 {
+		out[1] = q.at + f.cfg.Timeout
 	}
 	return out
 }
@@ -246,11 +246,11 @@ func (s *state) wants(r int) fate {
 	q := &s.demands[r]
 	_, full := s.full()
 	switch {
-	case s.gone(r), s.exceeds(r) && (q.try || !s.bigWaits):
+	case s.gone(r), s.exceeds(r) && (q.try || s.tr.Oversize != OversizeBlocks):
 		return fateFull
 	case !s.exceeds(r) && s.fits(r) && len(s.queue) == 0:
 		return fateRuns
-	case q.try, s.timeout == 0, full && !s.exceeds(r):
+	case q.try, s.cfg.Timeout == 0, full && !s.exceeds(r):
 		return fateFull
 	}
 	return fateWaits

@@ -38,16 +38,16 @@ func (s *state) noSlots(r int) string {
 
 // noEnd says why a request should wait on.
 func (s *state) noEnd(r int) string {
-	if s.timeout <= 0 {
+	if s.cfg.Timeout <= 0 {
 		return "nothing ends its wait"
 	}
 	return fmt.Sprintf("it came at %s, and the timeout of %s ends at %s", s.came(r),
-		timeline.Duration(s.timeout), timeline.Duration(s.demands[r].at+s.timeout))
+		timeline.Duration(s.cfg.Timeout), timeline.Duration(s.demands[r].at+s.cfg.Timeout))
 }
 
 // late and cancelled say why a wait should have ended.
 func (s *state) late(r int) string {
-	return fmt.Sprintf("it came at %s and the timeout is %s", s.came(r), timeline.Duration(s.timeout))
+	return fmt.Sprintf("it came at %s and the timeout is %s", s.came(r), timeline.Duration(s.cfg.Timeout))
 }
 
 func (s *state) cancelled(int) string { return "its context is done" }

@@ -195,7 +195,7 @@ func (r *run) step(g *group, s conformance.Step) {
 			r.gone[s.N] = true // before it comes
 		}
 		begun()
-		if known && !r.out.requests[i].cut { // else together does, if nobody has asked
+		if known && r.out.requests[i].cutAt == 0 { // else together does, if nobody has asked
 			r.out.requests[i].cancel()
 		}
 		r.finish(done, "")
@@ -263,10 +263,9 @@ func (r *run) arrive(done *step) {
 		ctx = context.Background()
 	}
 	if r.gone[s.N] {
-		q.late = true
 		cancel()
 	} else if r.isCut(s) {
-		q.cut, q.cutAt = true, r.cutAt()
+		q.cutAt = r.cutAt()
 	}
 	if s.D > 0 {
 		if r.Time == conformance.PackageTime {
@@ -313,7 +312,7 @@ func (r *run) ask(ctx context.Context, q *request, op conformance.Op) {
 			panic(p)
 		}
 	}()
-	err := r.enter(r.given(ctx, q), q, op, func() {
+	err := r.impl.enter(op)(r.given(ctx, q), q.weight, func() {
 		r.note(func() {
 			if q.decided.Seq == 0 {
 				q.decided, q.admitted = r.Rec.Mark(), true
@@ -364,20 +363,6 @@ const ownGoroutine = "the limiter runs the handler on a goroutine of its own, wh
 func (r *run) told(q *request) (told conformance.Op) {
 	r.note(func() { told = q.told })
 	return told
-}
-
-// enter asks for slots in the way that the operation says.
-func (r *run) enter(ctx context.Context, q *request, op conformance.Op, admitted func()) error {
-	switch {
-	case op == verb.Do:
-		return r.impl.Do(ctx, admitted)
-	case op != verb.Try:
-		return r.impl.enter()(ctx, q.weight, admitted)
-	case !r.impl.TryAcquire(q.weight):
-		return errTried
-	}
-	admitted()
-	return nil
 }
 
 // playError is what a handler of a schedule returns or panics with.

@@ -40,20 +40,11 @@ func (c *contract) late(st *suite.Stage, move func()) bool {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	var ended atomic.Bool
-	suite.Start(func() {
-		_ = suite.Catch(func() { _ = f.enter()(ctx, 1, func() { <-leave }) })
-		if f.Release != nil {
-			_ = suite.Catch(func() { f.Release(1) })
-		}
-	})
+	suite.Start(func() { _ = suite.Catch(func() { _ = f.request(ctx, verb.Acquire, func() { <-leave }) }) })
 	st.Settle()
 	suite.Start(func() {
 		defer ended.Store(true)
-		_ = suite.Catch(func() {
-			if f.enter()(ctx, 1, func() {}) == nil && f.Release != nil {
-				f.Release(1)
-			}
-		})
+		_ = suite.Catch(func() { _ = f.request(ctx, verb.Acquire, func() {}) })
 	})
 	st.Settle()
 	move()
@@ -68,20 +59,12 @@ func (c *contract) late(st *suite.Stage, move func()) bool {
 }
 
 // request asks for one slot, calls run and gives the slot back.
-func (f *Funcs) request(ctx context.Context, run func()) error {
-	err := f.enter()(ctx, 1, run)
-	if err == nil && f.Release != nil && !f.handles(verb.Acquire) {
+func (f *Funcs) request(ctx context.Context, op conformance.Op, run func()) error {
+	err := f.enter(op)(ctx, 1, run)
+	if err == nil && !f.handles(op) {
 		f.Release(1)
 	}
 	return err
-}
-
-// tries tries to get one slot, and then calls run and gives it back.
-func (f *Funcs) tries(run func()) {
-	if f.TryAcquire(1) {
-		run()
-		f.Release(1)
-	}
 }
 
 // end releases what the limiter holds.
@@ -196,7 +179,7 @@ func (r rush) bringAll(st *suite.Stage, limiters []busyLimiter, round, wantWaiti
 func (l *busyLimiter) bring(ctx context.Context, leave chan struct{}) {
 	ran := false
 	_ = suite.Catch(func() {
-		_ = l.request(ctx, func() {
+		_ = l.request(ctx, verb.Acquire, func() {
 			ran = true
 			l.running.Add(1)
 			<-leave
@@ -212,20 +195,16 @@ func (l *busyLimiter) bring(ctx context.Context, leave chan struct{}) {
 func (c *contract) race(p *suite.Probe) (skip string) {
 	return p.Clash(func(env conformance.Env) []func(int) {
 		impl := c.make(env, c.traits.many(2, 4))
-		run := func(int) { _ = impl.request(context.Background(), func() { runtime.Gosched() }) }
-		ops := []func(int){run}
+		var ops []func(int)
+		for _, op := range p.Supported(verb.Acquire, verb.Try, verb.Do) {
+			ops = append(ops, func(int) { _ = impl.request(context.Background(), op, runtime.Gosched) })
+		}
 		if c.traits.contexts() {
 			ops = append(ops, func(int) {
 				ctx, cancel := context.WithCancel(context.Background())
 				go cancel()
-				_ = impl.request(ctx, func() {})
+				_ = impl.request(ctx, verb.Acquire, func() {})
 			})
-		}
-		if p.Accepts(verb.Try) {
-			ops = append(ops, func(int) { impl.tries(func() {}) })
-		}
-		if p.Accepts(verb.Do) {
-			ops = append(ops, func(int) { _ = impl.Do(context.Background(), func() {}) })
 		}
 		if p.Accepts(verb.Resize) {
 			ops = append(ops, func(i int) { impl.Resize(1 + i%3) })
@@ -238,4 +217,24 @@ func (c *contract) race(p *suite.Probe) (skip string) {
 func (c *contract) timed(*suite.Suite) []conformance.Schedule {
 	f := &families{tr: &c.traits}
 	return f.planned(1, 2, "100ms", plan{gaps: halves, depth: 4, later: true})
+}
+
+// effects take the only slot, raise the limit, and try to take another one. A release has no such promise: where slots
+// are those of functions that run, a spec can only tell one to end.
+func (c *contract) effects(p *suite.Probe) []suite.Script {
+	if !p.Accepts(verb.Try) || !p.Accepts(verb.Resize) {
+		return nil
+	}
+	return []suite.Script{{Text: "a larger limit and a try", Play: func(st *suite.Stage, pause func()) []string {
+		f := c.make(st.Plain(), c.traits.many(1, 1))
+		first := f.TryAcquire(1)
+		st.Settle()
+		f.Resize(2)
+		pause()
+		second := f.TryAcquire(1)
+		if f.Stop != nil {
+			f.Stop()
+		}
+		return []string{suite.YesNo(first), suite.YesNo(second)}
+	}}}
 }

@@ -18,27 +18,25 @@ func (c *contract) reentry(p *suite.Probe) (*suite.Violation, string) {
 	full, late := cfg, cfg
 	full.Backlog, full.Timeout = min(cfg.Backlog, 0), min(cfg.Timeout, 0) // a backlog or a timeout of 0 rejects at once
 	late.Timeout = min(cfg.Timeout, suite.Wait)
-	ways := []func() *suite.Hang{func() *suite.Hang { return c.hooked(p, full, nil) }}
+	type way struct {
+		Config
+		then func(st *suite.Stage, cancel func())
+	}
+	ways := []way{{full, nil}}
 	if late.Timeout > 0 {
-		ways = append(ways, func() *suite.Hang {
-			return c.hooked(p, late, func(st *suite.Stage, _ func()) { st.To(st.Now() + suite.Wait) })
-		})
+		ways = append(ways, way{late, func(st *suite.Stage, _ func()) { st.To(st.Now() + suite.Wait) }})
 	}
 	if c.traits.contexts() {
-		ways = append(ways, func() *suite.Hang {
-			return c.hooked(p, cfg, func(_ *suite.Stage, cancel func()) { cancel() })
-		})
+		ways = append(ways, way{cfg, func(_ *suite.Stage, cancel func()) { cancel() }})
 	}
 	for _, way := range ways {
-		h := way()
-		if h == nil {
-			continue
+		if h := c.hooked(p, way.Config, way.then); h != nil {
+			if where := h.BlockedInCallback(); where != "" {
+				return suite.Broken(0, "its goroutine is blocked, under the hook: "+where,
+					"an operation that the hook calls never returned"), ""
+			}
+			return nil, "no progress, and the stacks do not prove why"
 		}
-		if where := h.BlockedInCallback(); where != "" {
-			return suite.Broken(0, "its goroutine is blocked, under the hook: "+where,
-				"an operation that the hook calls never returned"), ""
-		}
-		return nil, "no progress, and the stacks do not prove why"
 	}
 	return nil, ""
 }
@@ -64,7 +62,7 @@ func (c *contract) hooked(p *suite.Probe, cfg Config, then func(st *suite.Stage,
 		leave := make(chan struct{})
 		ctx, cancel := context.WithCancel(context.Background())
 		for _, ctx := range []context.Context{context.Background(), ctx} {
-			suite.Start(func() { _ = suite.Catch(func() { _ = impl.request(ctx, func() { <-leave }) }) })
+			suite.Start(func() { _ = suite.Catch(func() { _ = impl.request(ctx, verb.Acquire, func() { <-leave }) }) })
 			st.Settle()
 		}
 		if then != nil {

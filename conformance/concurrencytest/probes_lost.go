@@ -42,38 +42,24 @@ func (c *contract) releasedAt(st *suite.Stage, call int64) (lost *suite.Violatio
 	impl := c.make(st.Plain(), c.traits.many(1, 2))
 	forever, stop := context.WithCancel(context.Background())
 	leave := make(chan struct{})
-	handlers := impl.handles(verb.Acquire)
-	free := func() {
-		if handlers {
-			close(leave)
-		} else {
-			impl.Release(1)
-		}
-	}
 	var ended atomic.Int64
-	come := func(ctx context.Context) {
+	come := func(ctx context.Context, run func()) {
 		suite.Start(func() {
-			_ = suite.Catch(func() {
-				_ = impl.enter()(ctx, 1, func() {
-					if handlers {
-						<-leave
-					}
-				})
-			})
+			_ = suite.Catch(func() { _ = impl.request(ctx, verb.Acquire, run) })
 			ended.Add(1)
 		})
 		st.Settle()
 	}
-	come(forever)
+	come(forever, func() { <-leave })
 	var asked atomic.Int64
 	come(&slowContext{forever, func() {
 		if asked.Add(1) == call {
-			suite.Start(func() { _ = suite.Catch(free) })
+			close(leave)
 			letRun()
 		}
-	}})
+	}}, func() {})
 	if asked.Load() < call {
-		_ = suite.Catch(free)
+		close(leave)
 		st.Settle()
 	} else if ended.Load() < 2 {
 		lost = suite.Broken(0, fmt.Sprintf("the slot was released while the request asked its context (limit=1, "+
@@ -162,8 +148,8 @@ func (f *Funcs) comeAndGo(st *suite.Stage, limit, round, tries int) (lost, over 
 		}
 		suite.Start(func() {
 			defer ended.Add(1)
-			if g < tries && f.TryAcquire != nil && f.Release != nil {
-				_ = suite.Catch(func() { f.tries(run) })
+			if g < tries && f.enter(verb.Try) != nil {
+				_ = suite.Catch(func() { _ = f.request(forever, verb.Try, run) })
 				return
 			}
 			for i := range 1 + round/4%2 {
@@ -171,7 +157,7 @@ func (f *Funcs) comeAndGo(st *suite.Stage, limit, round, tries int) (lost, over 
 				if g%2 == 1 && (i+round)%3 == 0 {
 					suite.Start(cancel)
 				}
-				_ = suite.Catch(func() { _ = f.request(ctx, run) })
+				_ = suite.Catch(func() { _ = f.request(ctx, verb.Acquire, run) })
 				cancel()
 			}
 		})

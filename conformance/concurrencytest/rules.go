@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/escapement-go/escapement/conformance"
 	"github.com/escapement-go/escapement/conformance/internal/suite"
@@ -19,9 +20,9 @@ func (c *contract) Rules() []suite.Rule[Traits, *exam] {
 	extended := func(id, text string) conformance.Rule {
 		return conformance.Rule{ID: id, Text: text, Level: conformance.Extended}
 	}
-	withoutContext := func(_ *suite.Suite, tr *Traits) string {
-		return suite.If(tr.Context == ContextIgnored, noSuchThing)
-	}
+	withoutContext := lacking(func(tr *Traits) bool { return tr.Context == ContextIgnored })
+	withoutHook := lacking(func(tr *Traits) bool { return tr.Hook == HookNone })
+	mayLeave := func(_ *suite.Suite, tr *Traits) string { return tr.mayLeave() }
 	return completed([]suite.Rule[Traits, *exam]{
 		{
 			Rule: core("CT-LIMIT", "Running requests MUST NOT hold more slots than the limit."),
@@ -33,32 +34,28 @@ func (c *contract) Rules() []suite.Rule[Traits, *exam] {
 		{
 			Rule: core("CT-REJECT", "A request MUST be rejected at once if and only if it cannot run and the "+
 				"backlog is full; a backlog of 0 is always full."),
-			Absent: func(_ *suite.Suite, tr *Traits) string {
-				return suite.If(tr.Backlog == BacklogUnbounded, noSuchThing)
-			},
+			Absent:   lacking(func(tr *Traits) bool { return tr.Backlog == BacklogUnbounded }),
 			Declared: []string{"Backlog"},
 			About:    func(j suite.Job) bool { return j.Schedule.Config.Has("backlog") },
 		},
 		{
-			Rule: extended("CT-SEAT", "A running request MUST NOT keep a place in the backlog, unless declared."),
-			Absent: func(_ *suite.Suite, tr *Traits) string {
-				return suite.If(tr.Backlog == BacklogUnbounded || tr.Backlog == BacklogNone, noSuchThing)
-			},
+			Rule:     extended("CT-SEAT", "A running request MUST NOT keep a place in the backlog, unless declared."),
+			Absent:   lacking(func(tr *Traits) bool { return tr.Backlog == BacklogUnbounded || tr.nothingWaits() }),
 			Declared: []string{"Backlog", "SeatHeld"},
-			Unless:   func(_ *suite.Suite, tr *Traits) string { return suite.If(tr.SeatHeld == SeatKept, noSuchThing) },
+			Unless:   lacking(func(tr *Traits) bool { return tr.SeatHeld == SeatKept }),
 			About:    func(j suite.Job) bool { return j.Schedule.Config.Backlog > 0 && len(j.Schedule.Steps) > 2 },
 		},
 		{
 			Rule: core("CT-TIME", "A waiter MUST be rejected at exactly its arrival plus the timeout, and "+
 				"its place MUST be free then."),
-			Absent:   func(_ *suite.Suite, tr *Traits) string { return tr.noTimeout() },
+			Absent:   lacking((*Traits).noTimeout),
 			Declared: []string{"Timeout"},
 			About:    func(j suite.Job) bool { return j.Schedule.Config.Timeout > 0 },
 		},
 		{
 			Rule: core("CT-TIME0", "With a timeout of 0 a request MUST run at once if its slots are free, "+
 				"and otherwise be rejected at once."),
-			Absent:   func(_ *suite.Suite, tr *Traits) string { return tr.noTimeout() },
+			Absent:   lacking((*Traits).noTimeout),
 			Declared: []string{"Timeout"},
 			About: func(j suite.Job) bool {
 				return j.Schedule.Config.Has("timeout") && j.Schedule.Config.Timeout == 0
@@ -88,14 +85,14 @@ func (c *contract) Rules() []suite.Rule[Traits, *exam] {
 		{
 			Rule: core("CT-TIE", "If a slot comes free at the instant a wait ends, the waiter MUST either "+
 				"get it or be rejected, never both and never neither, and the slot MUST NOT be lost."),
-			Absent: func(_ *suite.Suite, tr *Traits) string { return tr.nobodyLeaves() },
-			Unless: func(_ *suite.Suite, tr *Traits) string { return tr.mayLeave() },
+			Absent: lacking((*Traits).nobodyLeaves),
+			Unless: mayLeave,
 			About:  func(j suite.Job) bool { return j.Schedule.RacingSteps() > 0 },
 		},
 		{
 			Rule:   core("CT-NOGHOST", "A slot MUST NOT go to a request that has given up."),
-			Absent: func(_ *suite.Suite, tr *Traits) string { return tr.nobodyLeaves() },
-			Unless: func(_ *suite.Suite, tr *Traits) string { return tr.mayLeave() },
+			Absent: lacking((*Traits).nobodyLeaves),
+			Unless: mayLeave,
 			About:  func(j suite.Job) bool { return cancels(j.Schedule) || j.Schedule.Config.Timeout > 0 },
 		},
 		{
@@ -105,10 +102,9 @@ func (c *contract) Rules() []suite.Rule[Traits, *exam] {
 		{
 			Rule: core("CT-OVERREL", "Releasing a slot that nobody holds MUST panic or be ignored, as "+
 				"declared; it MUST NOT block, raise the limit, or release another holder's slot."),
-			Absent: func(s *suite.Suite, tr *Traits) string {
-				absent := !s.Accepts(verb.Release) || tr.OverRelease == OverReleaseUndefined
-				return suite.If(absent, noSuchThing)
-			},
+			Absent: lacking(func(tr *Traits) bool {
+				return !c.suite.Accepts(verb.Release) || tr.OverRelease == OverReleaseUndefined
+			}),
 			Declared: []string{"OverRelease"},
 			About:    func(j suite.Job) bool { return j.Family == overRelease || j.Family == "replay" },
 			Check:    (*exam).misreleased,
@@ -119,32 +115,28 @@ func (c *contract) Rules() []suite.Rule[Traits, *exam] {
 				"fit MUST get the free slots at once. A waiter for more than a lowered limit may wait or be "+
 				"rejected; but an implementation that rejects such waiters MUST NOT let any of them block those "+
 				"behind it."),
-			Absent: func(_ *suite.Suite, tr *Traits) string {
-				return cmp.Or(suite.If(tr.OneAtATime, noSuchThing), tr.nobodyLeaves())
-			},
-			Unless: func(_ *suite.Suite, tr *Traits) string { return tr.mayLeave() },
+			Absent: lacking(func(tr *Traits) bool { return tr.OneAtATime || tr.nobodyLeaves() }),
+			Unless: mayLeave,
 			About:  func(j suite.Job) bool { return weighs(j.Schedule) },
 		},
 		{
 			Rule: extended("CT-FIFO", "Waiters MUST get slots in order of arrival, and a later request MUST "+
 				"NOT overtake them."),
-			Absent: func(_ *suite.Suite, tr *Traits) string {
-				return cmp.Or(tr.nothingWaits(), suite.If(tr.Fair == FairNone, noSuchThing))
-			},
+			Absent:   lacking(func(tr *Traits) bool { return tr.nothingWaits() || tr.Fair == FairNone }),
 			Declared: []string{"Fair"},
 			About:    func(j suite.Job) bool { return len(j.Schedule.Steps) > 2 },
 		},
 		{
 			Rule: core("CT-NOLOST", "However many requests come and go at once, none may wait for ever while "+
 				"its slots are free."),
-			Absent: func(_ *suite.Suite, tr *Traits) string { return tr.nothingWaits() },
+			Absent: lacking((*Traits).nothingWaits),
 			Meets:  true,
 			Probe:  c.lost,
 		},
 		{
 			Rule: core("CT-OVER", "A request for more than the limit MUST NOT run; it MUST be rejected at "+
 				"once, unless declared to wait."),
-			Absent:   func(_ *suite.Suite, tr *Traits) string { return suite.If(tr.OneAtATime, noSuchThing) },
+			Absent:   lacking(func(tr *Traits) bool { return tr.OneAtATime }),
 			Declared: []string{"Oversize"},
 			Unless:   func(_ *suite.Suite, tr *Traits) string { return tr.waitsForEver() },
 			About:    func(j suite.Job) bool { return oversized(j.Schedule) },
@@ -158,7 +150,7 @@ func (c *contract) Rules() []suite.Rule[Traits, *exam] {
 		{
 			Rule: extended("CT-HOOK", "The hook MUST be called exactly once for each rejected request; for "+
 				"one over the limit, as declared."),
-			Absent:   func(_ *suite.Suite, tr *Traits) string { return suite.If(tr.Hook == HookNone, noSuchThing) },
+			Absent:   withoutHook,
 			Declared: []string{"Hook"},
 			About: func(j suite.Job) bool {
 				return j.Schedule.Config.Has("backlog") || j.Schedule.Config.Has("timeout") || oversized(j.Schedule)
@@ -173,16 +165,14 @@ func (c *contract) Rules() []suite.Rule[Traits, *exam] {
 		suite.Effect[Traits, *exam](c.effects),
 		suite.Calls[Traits]((*exam).calls),
 		{
-			Rule: core("X-PANIC", "A handler that panics or leaves by runtime.Goexit MUST release its slot."),
-			Absent: func(s *suite.Suite, _ *Traits) string {
-				return suite.If(!s.Accepts(verb.Do), noSuchThing)
-			},
-			About: suite.Has(verb.Panic, verb.Exit),
+			Rule:   core("X-PANIC", "A handler that panics or leaves by runtime.Goexit MUST release its slot."),
+			Absent: lacking(func(*Traits) bool { return !c.suite.Accepts(verb.Do) }),
+			About:  suite.Has(verb.Panic, verb.Exit),
 		},
 		{
 			Rule: extended("X-REENT", "The hook MUST be able to call every operation: it MUST NOT run under a "+
 				"lock."),
-			Absent:   func(_ *suite.Suite, tr *Traits) string { return suite.If(tr.Hook == HookNone, noSuchThing) },
+			Absent:   withoutHook,
 			Declared: []string{"Hook"},
 			Probe:    c.reentry,
 		},
@@ -211,11 +201,6 @@ func cancels(s conformance.Schedule) bool {
 	return slices.ContainsFunc(s.Steps, func(st conformance.Step) bool {
 		return st.Op == verb.Cancel || st.D > 0 && st.Op != verb.Idle
 	})
-}
-
-// weighs reports whether a request asks for several slots.
-func weighs(s conformance.Schedule) bool {
-	return slices.ContainsFunc(s.Steps, func(st conformance.Step) bool { return st.K > 1 })
 }
 
 // oversized reports whether a request asks for more slots than there are at first.
@@ -343,4 +328,63 @@ func (x *exam) piled() *suite.Violation {
 	}
 	return suite.Broken(last.at, "one request runs, and none waits",
 		"%d more goroutines than before %d requests were rejected", last.others-first.others, rejected)
+}
+
+// completed lets a rule that is a guard of the model judge what breaks it before any other, and none but X-CALLS
+// judge schedules with a limit below 0, after which nothing is known but whether the call has returned. If it has not,
+// no other rule is left open by that.
+func completed(rules []suite.Rule[Traits, *exam]) []suite.Rule[Traits, *exam] {
+	for i := range rules {
+		r := &rules[i]
+		if r.Check == nil && r.Probe == nil {
+			r.Check = breaks(r.ID)
+		}
+		if about := r.About; r.ID != "X-CALLS" {
+			r.About = func(j suite.Job) bool { return !negative(j.Schedule) && (about == nil || about(j)) }
+		}
+	}
+	return rules
+}
+
+// negative reports whether a schedule has a limit below 0.
+func negative(s conformance.Schedule) bool {
+	return slices.ContainsFunc(s.Steps, func(st conformance.Step) bool {
+		return st.Op == verb.Resize && st.N < 0
+	})
+}
+
+func (x *exam) calls() *suite.Violation {
+	if cfg := x.Schedule.Config; x.Refused != "" {
+		if cfg.Has("backlog") && cfg.Backlog == 0 || cfg.Has("timeout") && cfg.Timeout == 0 {
+			return nil // a constructor may refuse what it does not offer
+		}
+		if cfg.Limit >= high || cfg.Timeout%time.Millisecond != 0 {
+			return nil // so high a limit, or so fine a timeout
+		}
+		return suite.Broken(0, "", "the constructor refused %s: %s", cfg, x.Refused)
+	}
+	for _, g := range x.groups {
+		for _, s := range g.steps {
+			switch {
+			case s.releasesNothing() && x.traits.OverRelease != OverReleaseIgnored:
+				return nil // what follows is not judged
+			case s.releasesNothing():
+			case s.unclear() && s.ended: // it may refuse
+			case s.panicked != "":
+				return x.misdone(g, s, "panicked: "+s.panicked)
+			case !s.ended && (s.Op == verb.Try || x.Stuck):
+				return x.misdone(g, s, "never returned")
+			}
+		}
+	}
+	return nil
+}
+
+// misdone tells what came of a step, which may be one that the schedule does not have.
+func (x *exam) misdone(g *group, s *step, came string) *suite.Violation {
+	if !x.isOver(g) {
+		return suite.Broken(g.at, "", "%s %s", s.Step, came)
+	}
+	return suite.Broken(g.at, "after "+lastly+", and then requests all slots and places",
+		"after the last step, at %s, one %s %s", timeline.Duration(g.at), s.Op, came)
 }

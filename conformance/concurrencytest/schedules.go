@@ -2,7 +2,6 @@ package concurrencytest
 
 import (
 	"fmt"
-	"math"
 	"slices"
 	"time"
 
@@ -73,50 +72,68 @@ func (c *contract) Families(s *suite.Suite) []suite.Family {
 	f := &families{s: s, tr: tr, contexts: tr.contexts(), timeout: tr.Timeout == TimeoutBounded,
 		oversize: tr.weighs() && tr.waitsForEver() == "",
 		resized:  tr.weighs() && s.Accepts(verb.Resize) && tr.Oversize != OversizeClamped}
-	f.slots()
+	f.list(suite.Family{Name: suite.Leaks, Look: true}, f.leaks()...)
+	f.add("one slot", 1, 2, "1h", plan{depth: 6, cancel: true})
+	f.add("two slots", 2, 1, "1h", plan{depth: 5, cancel: true, running: true})
+	f.add("no backlog", 1, 0, "1h", plan{depth: 5})
+	f.add("no backlog and resize", 2, 0, "1h", plan{depth: 4, resize: []int{1, 3}})
+	f.add("no backlog and weights", 2, 0, "1h", plan{depth: 4, weights: []int{1, 2}})
 	if f.timeout {
 		f.timeouts()
 	}
-	if f.contexts {
-		f.add("context done before", 1, 1, "1h", plan{depth: 4, early: true})
-		for _, deadline := range []time.Duration{suite.Wait / 2, suite.Wait * 3 / 2} { // before and after the timeout
-			f.add("deadline of the context", 1, 2, "100ms", plan{gaps: halves, depth: 3, deadline: deadline})
-		}
+	f.add("context done before", 1, 1, "1h", plan{depth: 4, early: true})
+	for _, deadline := range []time.Duration{suite.Wait / 2, suite.Wait * 3 / 2} { // before and after the timeout
+		f.add("deadline of the context", 1, 2, "100ms", plan{gaps: halves, depth: 3, deadline: deadline})
 	}
-	if tr.weighs() {
-		f.weights()
+	f.add("weights", 3, 3, "1h", plan{weights: []int{1, 2, 3}, depth: 4, cancel: true})
+	f.add("more than the limit", 2, 5, "1h", plan{weights: []int{1, 3}, depth: 5, cancel: true})
+	if f.timeout {
+		f.add("more than the limit, in time", 1, 2, "100ms", plan{weights: []int{1, 2}, gaps: halves, depth: 4})
 	}
-	if s.Accepts(verb.Resize) {
-		f.resizes()
+	f.list(suite.Family{Name: "large numbers"}, f.rows(largeNumbers...)...)
+	f.resizes()
+	weights := []int{1, 2}
+	if !tr.weighs() {
+		weights = nil
 	}
-	if s.Accepts(verb.Try) {
-		weights := []int{1, 2}
-		if !tr.weighs() {
-			weights = nil
-		}
-		f.add("try", 2, 2, "1h", plan{weights: weights, depth: 4, try: true})
-	}
+	f.add("try", 2, 2, "1h", plan{weights: weights, depth: 4, try: true})
 	f.handlers()
 	if s.Accepts(verb.Release) && tr.OverRelease != 0 && tr.OverRelease != OverReleaseUndefined {
 		f.overReleases(4)
 	}
-	return append(f.out,
-		suite.Family{Name: "racing", Schedules: f.races()},
-		suite.Family{Name: "scenarios", Schedules: f.scenarios()},
-		suite.Family{Name: "long queue", Schedules: f.longQueues()},
-		// The last, as one that counts slots without end tells nothing more.
-		suite.Family{Name: "negative limits", Schedules: f.negative()})
+	f.list(suite.Family{Name: "racing"}, f.races()...)
+	f.list(suite.Family{Name: "scenarios"}, f.rows(scenarios...)...)
+	f.list(suite.Family{Name: "long queue"}, f.longQueues()...)
+	// The last, as one that counts slots without end tells nothing more.
+	f.list(suite.Family{Name: "negative limits"},
+		f.with(1, 5, "1h", "resize -1 @0", onesTurn+" | resize -1 @0 | release 1 @0")...)
+	return f.out
 }
 
 // halves are multiples of half the wait.
 var halves = []time.Duration{0, suite.Wait / 2, suite.Wait}
 
-// add adds the family of a plan for limiters of one configuration.
+// list adds a family of these schedules, if there are any.
+func (f *families) list(family suite.Family, all ...conformance.Schedule) {
+	if family.Schedules = all; len(all) > 0 {
+		f.out = append(f.out, family)
+	}
+}
+
+// add adds the family of a plan for limiters of one configuration, if it is one for this implementation.
 func (f *families) add(name string, limit, backlog int, timeout string, p plan) {
-	f.out = append(f.out, suite.Family{Name: name, Schedules: f.planned(limit, backlog, timeout, p)})
+	heaviest := slices.Max(append(p.weights, 1))
+	lacks := backlog == 0 && f.tr.Backlog != BacklogBounded || (p.early || p.deadline > 0) && !f.contexts ||
+		heaviest > 1 && !f.tr.weighs() || heaviest > limit && !f.oversize ||
+		p.enter != "" && !f.s.Accepts(p.enter) || p.try && !f.s.Accepts(verb.Try) ||
+		p.resize != nil && (!f.s.Accepts(verb.Resize) || heaviest > 1 && !f.resized)
+	if !lacks {
+		f.list(suite.Family{Name: name}, f.planned(limit, backlog, timeout, p)...)
+	}
 }
 
 func (f *families) planned(limit, backlog int, timeout string, p plan) []conformance.Schedule {
+	p.cancel, p.running = p.cancel && f.contexts, p.running && f.contexts
 	p.cfg = f.tr.bounded(limit, backlog, timeout)
 	if p.epoch != "" {
 		p.cfg = p.cfg.With("epoch", p.epoch)
@@ -124,113 +141,99 @@ func (f *families) planned(limit, backlog int, timeout string, p plan) []conform
 	return p.schedules(f.tr)
 }
 
-// slots are requests that come, go and give up at one instant.
-func (f *families) slots() {
-	leaks := f.planned(1, 1, "100ms", plan{gaps: []time.Duration{0, suite.Wait}, depth: 3, cancel: f.contexts})
-	if f.contexts {
-		leaks = append(leaks, f.with(1, 1, "1h", "acquire 1 @0 | acquire 2 @0 | cancel 2 @0 | "+
-			"acquire 3 @0 | cancel 3 @0 | "+
-			"acquire 4 @0 | cancel 4 @0 | idle 2h")...)
-	}
-	if f.timeout { // also one that has not come an hour after all
-		leaks = append(leaks, f.planned(1, 1, "2500h", plan{gaps: []time.Duration{0}, depth: 3, cancel: f.contexts})...)
-		leaks = append(leaks, f.with(1, 1, "100ms",
-			"acquire 1 @0 | acquire 2 @0 | acquire 3 @150ms | acquire 4 @300ms | idle 1s")...)
-	}
-	f.out = append(f.out, suite.Family{Name: suite.Leaks, Look: true, Schedules: leaks})
-	f.add("one slot", 1, 2, "1h", plan{depth: 6, cancel: f.contexts})
-	f.add("two slots", 2, 1, "1h", plan{depth: 5, cancel: f.contexts, running: f.contexts})
-	f.withoutBacklog()
+// row is a schedule for limiters of one configuration.
+type row struct {
+	limit, backlog int
+	timeout, steps string
 }
 
-// withoutBacklog are requests of which none may wait.
-func (f *families) withoutBacklog() {
-	if f.tr.Backlog != BacklogBounded {
-		return
-	}
-	p := plan{depth: 5}
-	f.add("no backlog", 1, 0, "1h", p)
-	p.depth = 4
-	if f.s.Accepts(verb.Resize) {
-		p.resize = []int{1, 3}
-		f.add("no backlog and resize", 2, 0, "1h", p)
-		p.resize = nil
-	}
-	if f.tr.weighs() {
-		p.weights = []int{1, 2}
-		f.add("no backlog and weights", 2, 0, "1h", p)
-	}
-}
-
-// timeouts are requests around the instants at which waits end.
-func (f *families) timeouts() {
-	around := []time.Duration{0, suite.Wait / 2, suite.Wait - 1, suite.Wait}
-	f.out = append(f.out, suite.Family{Name: "timeout that is not round", Schedules: f.with(1, 1, "333.333333ms",
-		onesTurn+" | idle 1s", onesTurn+" | release 1 @333.333332ms")},
-		suite.Family{Name: "timeout of a nanosecond", Schedules: f.with(1, 1, "1ns", onesTurn+" | idle 1s")})
-	near := []time.Duration{0, 1, suite.Wait / 2}
-	f.add("several wait with a timeout", 1, 3, "100ms", plan{gaps: near, depth: 4,
-		cancel: f.contexts, later: true})
-	f.out = append(f.out, suite.Family{Name: "timeout of 0", Skip: f.s.Unsettled(),
-		Schedules: f.planned(1, 2, "0", plan{depth: 4})})
-	if f.s.Time != conformance.Injected {
-		return
-	}
-	epochs := suite.Family{Name: "epochs"}
-	for _, epoch := range suite.Epochs {
-		epochs.Schedules = append(epochs.Schedules,
-			f.planned(1, 1, "100ms", plan{epoch: epoch, gaps: around, depth: 3})...)
-	}
-	f.out = append(f.out, epochs)
-}
-
-// weights are requests for several slots.
-func (f *families) weights() {
-	f.add("weights", 3, 3, "1h", plan{weights: []int{1, 2, 3}, depth: 4, cancel: f.contexts})
-	if f.oversize {
-		f.add("more than the limit", 2, 5, "1h", plan{weights: []int{1, 3}, depth: 5, cancel: f.contexts})
-	}
-	if f.oversize && f.timeout {
-		f.add("more than the limit, in time", 1, 2, "100ms", plan{weights: []int{1, 2}, gaps: halves, depth: 4})
-	}
-	f.out = append(f.out, suite.Family{Name: "large numbers", Schedules: f.large()})
-}
-
-// large are limits and weights that are more than some types hold, and such as are more than any
-// type holds when something is added.
-func (f *families) large() (all []conformance.Schedule) {
-	for _, limit := range []int{high, 1<<16 + 1} {
-		all = append(all, f.with(limit, 1, "1h",
-			fmt.Sprintf("acquire 1 %d @0", limit),
-			fmt.Sprintf("acquire 1 %d @0 | acquire 2 @0 | release 1 @0", limit-1),
-			fmt.Sprintf("acquire 1 %d @0 | acquire 2 @0 | release 1 @0", limit))...)
-	}
-	if f.oversize {
-		all = append(all, f.with(2, 1, "1h", fmt.Sprintf("acquire 1 @0 | acquire 2 %d @0", math.MaxInt))...)
-		if f.s.Accepts(verb.Try) {
-			all = append(all, f.with(2, 1, "1h", fmt.Sprintf("acquire 1 @0 | try 2 %d @0", math.MaxInt))...)
+// rows are the schedules that are some for this implementation. One with another timeout than an hour is about that.
+func (f *families) rows(rows ...row) (all []conformance.Schedule) {
+	for _, r := range rows {
+		s := suite.MustParse(f.tr.bounded(r.limit, r.backlog, r.timeout).String() + " | " + r.steps)
+		lacks := func(st conformance.Step) bool {
+			switch ends := st.Op == verb.Cancel || st.D > 0 && comes(st.Op); {
+			case ends && !f.contexts, st.K > 1 && !f.tr.weighs(), st.K > r.limit && !f.oversize:
+				return true
+			case st.Op == verb.Resize && weighs(s) && !f.resized:
+				return true
+			}
+			return (comes(st.Op) || st.Op == verb.Resize) && !f.s.Accepts(st.Op)
+		}
+		if (f.timeout || r.timeout == "1h") && !slices.ContainsFunc(s.Steps, lacks) {
+			all = append(all, s)
 		}
 	}
 	return all
 }
 
+// weighs reports whether a request asks for several slots.
+func weighs(s conformance.Schedule) bool {
+	return slices.ContainsFunc(s.Steps, func(st conformance.Step) bool { return st.K > 1 })
+}
+
+// with are rows of one configuration.
+func (f *families) with(limit, backlog int, timeout string, texts ...string) (all []conformance.Schedule) {
+	for _, text := range texts {
+		all = append(all, f.rows(row{limit, backlog, timeout, text})...)
+	}
+	return all
+}
+
+// leaks are runs that must leave nothing behind, also before what ends a wait comes after all.
+func (f *families) leaks() []conformance.Schedule {
+	out := f.planned(1, 1, "100ms", plan{gaps: []time.Duration{0, suite.Wait}, depth: 3, cancel: true})
+	out = append(out, f.with(1, 1, "1h", "acquire 1 @0 | acquire 2 @0 | cancel 2 @0 | "+
+		"acquire 3 @0 | cancel 3 @0 | acquire 4 @0 | cancel 4 @0 | idle 2h")...)
+	if f.timeout { // also one that has not come an hour after all
+		out = append(out, f.planned(1, 1, "2500h", plan{gaps: []time.Duration{0}, depth: 3, cancel: true})...)
+	}
+	return append(out, f.with(1, 1, "100ms",
+		"acquire 1 @0 | acquire 2 @0 | acquire 3 @150ms | acquire 4 @300ms | idle 1s")...)
+}
+
+// timeouts are requests around the instants at which waits end.
+func (f *families) timeouts() {
+	around := []time.Duration{0, suite.Wait / 2, suite.Wait - 1, suite.Wait}
+	f.list(suite.Family{Name: "timeout that is not round"}, f.with(1, 1, "333.333333ms",
+		onesTurn+" | idle 1s", onesTurn+" | release 1 @333.333332ms")...)
+	f.list(suite.Family{Name: "timeout of a nanosecond"}, f.with(1, 1, "1ns", onesTurn+" | idle 1s")...)
+	near := []time.Duration{0, 1, suite.Wait / 2}
+	f.add("several wait with a timeout", 1, 3, "100ms", plan{gaps: near, depth: 4, cancel: true, later: true})
+	f.list(suite.Family{Name: "timeout of 0", Skip: f.s.Unsettled()}, f.planned(1, 2, "0", plan{depth: 4})...)
+	if f.s.Time == conformance.Injected {
+		for _, epoch := range suite.Epochs {
+			f.add("epochs", 1, 1, "100ms", plan{epoch: epoch, gaps: around, depth: 3})
+		}
+	}
+}
+
+// largeNumbers are limits and weights that are more than some types hold, and such as are more than any
+// type holds when something is added.
+var largeNumbers = []row{
+	{300, 1, "1h", "acquire 1 300 @0"},
+	{300, 1, "1h", "acquire 1 299 @0 | acquire 2 @0 | release 1 @0"},
+	{300, 1, "1h", "acquire 1 300 @0 | acquire 2 @0 | release 1 @0"},
+	{65537, 1, "1h", "acquire 1 65537 @0"},
+	{65537, 1, "1h", "acquire 1 65536 @0 | acquire 2 @0 | release 1 @0"},
+	{65537, 1, "1h", "acquire 1 65537 @0 | acquire 2 @0 | release 1 @0"},
+	{2, 1, "1h", "acquire 1 @0 | acquire 2 9223372036854775807 @0"},
+	{2, 1, "1h", "acquire 1 @0 | try 2 9223372036854775807 @0"},
+}
+
 // resizes change the limit while requests run and wait.
 func (f *families) resizes() {
 	f.add("resize", 2, 2, "1h", plan{depth: 4, resize: []int{1, 3}})
-	f.out = append(f.out, suite.Family{Name: "resize to nothing", Schedules: f.nothing()})
+	f.list(suite.Family{Name: "resize to nothing"}, f.with(1, 5, "1h", nothing...)...)
 	if f.timeout {
 		f.add("resize and a timeout", 1, 2, "100ms", plan{gaps: halves[:2], depth: 4, resize: []int{1, 2}, later: true})
 	}
-	if f.resized {
-		weights := []int{1, 2}
-		if f.oversize {
-			weights = append(weights, 3)
-		}
-		f.add("resize and weights", 2, 3, "1h", plan{weights: weights, depth: 4, resize: []int{1, 3}})
+	weights := []int{1, 2}
+	if f.oversize {
+		weights = append(weights, 3)
 	}
-	if f.s.Accepts(verb.Try) {
-		f.add("resize and try", 2, 2, "1h", plan{enter: verb.Try, depth: 4, resize: []int{1, 3}})
-	}
+	f.add("resize and weights", 2, 3, "1h", plan{weights: weights, depth: 4, resize: []int{1, 3}})
+	f.add("resize and try", 2, 2, "1h", plan{enter: verb.Try, depth: 4, resize: []int{1, 3}})
 }
 
 // overReleases are releases of what nobody holds.
@@ -240,131 +243,74 @@ func (f *families) overReleases(depth int) {
 		return
 	}
 	f.add(overRelease, 1, 1, "1h", plan{depth: depth + 1, over: true, again: true})
-	if f.s.Accepts(verb.Try) {
-		f.add(overRelease, 1, 1, "1h", plan{enter: verb.Try, depth: depth + 1, over: true, again: true})
-	}
+	f.add(overRelease, 1, 1, "1h", plan{enter: verb.Try, depth: depth + 1, over: true, again: true})
 }
 
 // nothing lowers the limit to 0, and raises it again.
-func (f *families) nothing() (all []conformance.Schedule) {
-	add := func(steps ...string) { all = append(all, f.with(1, 5, "1h", steps...)...) }
-	add("resize 0 @0", "resize 0 @0 | acquire 1 @0", "resize 0 @0 | acquire 1 @0 | resize 1 @0",
-		"resize 0 @0 | resize 1 @0 | acquire 1 @0 | acquire 2 @0",
-		"acquire 1 @0 | resize 0 @0 | acquire 2 @0 | acquire 3 @0", "acquire 1 @0 | resize 0 @0 | release 1 @0",
-		onesTurn+" | resize 0 @0 | release 1 @0", onesTurn+" | resize 0 @0 | release 1 @0 | resize 1 @0",
-		onesTurn+" | acquire 3 @0 | resize 0 @0 | release 1 @0 | resize 2 @0 | release 2 @0")
-	if f.s.Accepts(verb.Try) {
-		add("resize 0 @0 | try 1 @0", "try 1 @0 | resize 0 @0 | release 1 @0 | try 2 @0 | resize 1 @0 | try 3 @0")
-	}
-	if f.contexts {
-		add(onesTurn + " | resize 0 @0 | release 1 @0 | cancel 2 @0 | resize 1 @0 | acquire 3 @0")
-	}
-	return all
-}
-
-// negative are limits that mean nothing.
-func (f *families) negative() []conformance.Schedule {
-	if !f.s.Accepts(verb.Resize) {
-		return nil
-	}
-	return f.with(1, 5, "1h", "resize -1 @0", onesTurn+" | resize -1 @0 | release 1 @0")
+var nothing = []string{
+	"resize 0 @0", "resize 0 @0 | acquire 1 @0", "resize 0 @0 | acquire 1 @0 | resize 1 @0",
+	"resize 0 @0 | resize 1 @0 | acquire 1 @0 | acquire 2 @0",
+	"acquire 1 @0 | resize 0 @0 | acquire 2 @0 | acquire 3 @0", "acquire 1 @0 | resize 0 @0 | release 1 @0",
+	onesTurn + " | resize 0 @0 | release 1 @0", onesTurn + " | resize 0 @0 | release 1 @0 | resize 1 @0",
+	onesTurn + " | acquire 3 @0 | resize 0 @0 | release 1 @0 | resize 2 @0 | release 2 @0",
+	"resize 0 @0 | try 1 @0", "try 1 @0 | resize 0 @0 | release 1 @0 | try 2 @0 | resize 1 @0 | try 3 @0",
+	onesTurn + " | resize 0 @0 | release 1 @0 | cancel 2 @0 | resize 1 @0 | acquire 3 @0",
 }
 
 // handlers give their slots back by returning.
 func (f *families) handlers() {
-	if f.s.Accepts(verb.Do) {
-		f.add("handlers", 1, 1, "1h", plan{enter: verb.Do, depth: 5,
-			ends: []conformance.Op{verb.Panic, verb.Exit}})
-	}
+	f.add("handlers", 1, 1, "1h", plan{enter: verb.Do, depth: 5, ends: []conformance.Op{verb.Panic, verb.Exit}})
 	if !f.s.Accepts(opTwoWays) {
 		return
 	}
-	if f.contexts {
-		f.add("handlers and contexts", 1, 2, "1h", plan{enter: verb.Do, depth: 4,
-			cancel: true, early: true, running: true})
-	}
+	f.add("handlers and contexts", 1, 2, "1h", plan{enter: verb.Do, depth: 4, cancel: true, early: true, running: true})
 	if f.timeout {
-		f.add("handlers and a timeout", 1, 1, "100ms", plan{enter: verb.Do, gaps: halves, depth: 3,
-			later: true})
+		f.add("handlers and a timeout", 1, 1, "100ms", plan{enter: verb.Do, gaps: halves, depth: 3, later: true})
 	}
 }
 
-// scenarios are longer schedules in which one step must let several requests run.
-func (f *families) scenarios() []conformance.Schedule {
-	var texts []string
-	add := func(limit, backlog int, timeout, steps string) {
-		texts = append(texts, f.tr.bounded(limit, backlog, timeout).String()+" | "+steps)
-	}
-	if f.tr.weighs() {
-		const waiting = "acquire 1 @0 | acquire 2 3 @0 | acquire 3 @50ms | acquire 4 @50ms"
-		add(3, 5, "1h", "acquire 1 3 @0 | acquire 2 @0 | acquire 3 @0 | acquire 4 @0 | acquire 5 @0 | release 1 @0")
-		add(3, 5, "1h", waiting+" | acquire 5 @50ms | release 1 @60ms | release 2 @70ms")
-		if f.contexts {
-			add(3, 5, "1h", waiting+" | cancel 2 @60ms")
-		}
-		if f.timeout {
-			add(3, 5, "100ms", waiting+" | idle 60ms")
-		}
-		if f.resized {
-			const heavy = " | acquire 2 3 @0 | acquire 3 @0 | resize 2 @0"
-			add(3, 5, "1h", waiting+" | resize 6 @60ms")
-			add(3, 5, "1h", "acquire 1 @0"+heavy)
-			add(3, 5, "1h", "acquire 1 2 @0"+heavy+" | release 1 @50ms")
-			add(3, 5, "1h", "acquire 1 2 @0"+heavy+" | release 1 @50ms | resize 3 @60ms")
-			f.belowWaiters(add)
-		}
-	}
-	f.turnedAway(add)
-	if f.s.Accepts(verb.Resize) {
-		const five = "acquire 1 @0 | acquire 2 @0 | acquire 3 @0 | acquire 4 @0 | acquire 5 @0"
-		add(3, 5, "1h", five+" | resize 1 @0 | release 1 @0 | release 2 @0 | release 3 @0 | resize 3 @0")
-		add(3, 5, "1h", five+" | resize 1 @0 | resize 2 @0 | resize 3 @0 | release 1 @0 | resize 4 @0")
-		add(3, 5, "1h", "acquire 1 @0 | acquire 2 @0 | resize 1 @0 | acquire 3 @0 | acquire 4 @0 | "+
-			"resize 2 @0 | resize 3 @0 | release 1 @0")
-		add(1, 5, "1h", five+" | resize 2 @0 | resize 4 @0 | resize 4 @0 | "+
-			"release 1 @0 | resize 2 @0 | release 2 @0 | release 3 @0")
-		if f.contexts {
-			add(1, 5, "1h", five+" | cancel 2 @0 | resize 2 @0 | cancel 4 @0 | resize 4 @0")
-			add(3, 5, "1h", five+" | resize 1 @0 | cancel 4 @0 | release 1 @0 | release 2 @0 | release 3 @0")
-		}
-	}
-	return suite.ParseAll(texts...)
-}
+const (
+	heavyWaits = "acquire 1 @0 | acquire 2 3 @0 | acquire 3 @50ms | acquire 4 @50ms"
+	thenHeavy  = " | acquire 2 3 @0 | acquire 3 @0 | resize 2 @0"
+	twosLeave  = " | release 1 @0 | release 2 @0"
+	five       = "acquire 1 @0 | acquire 2 @0 | acquire 3 @0 | acquire 4 @0 | acquire 5 @0"
+)
 
-// turnedAway let come what gets no slot and does not wait for one, behind two that do and stay in their order.
-func (f *families) turnedAway(add func(limit, backlog int, timeout, steps string)) {
-	const waiting, leave = "acquire 1 @0 | acquire 2 @0 | acquire 3 @0 | ", " | release 1 @0 | release 2 @0"
-	comes := []string{"acquire 4 @0"} // the backlog is full
-	if f.contexts {
-		comes = append(comes, "cancel 4 @0 | acquire 4 @0")
-	}
-	if f.s.Accepts(verb.Try) {
-		comes = append(comes, "try 4 @0")
-	}
-	if f.tr.weighs() && f.oversize {
-		comes = append(comes, "acquire 4 2 @0")
-	}
-	for _, one := range comes {
-		add(1, 2, "1h", waiting+one+leave)
-	}
-}
+// scenarios are longer schedules, in which one step must let several requests run.
+var scenarios = []row{
+	{3, 5, "1h", "acquire 1 3 @0 | acquire 2 @0 | acquire 3 @0 | acquire 4 @0 | acquire 5 @0 | release 1 @0"},
+	{3, 5, "1h", heavyWaits + " | acquire 5 @50ms | release 1 @60ms | release 2 @70ms"},
+	{3, 5, "1h", heavyWaits + " | cancel 2 @60ms"},
+	{3, 5, "100ms", heavyWaits + " | idle 60ms"},
+	{3, 5, "1h", heavyWaits + " | resize 6 @60ms"},
+	{3, 5, "1h", "acquire 1 @0" + thenHeavy},
+	{3, 5, "1h", "acquire 1 2 @0" + thenHeavy + " | release 1 @50ms"},
+	{3, 5, "1h", "acquire 1 2 @0" + thenHeavy + " | release 1 @50ms | resize 3 @60ms"},
 
-// belowWaiters lower the limit below what one waits for, who may not run then, and may keep those behind it
-// waiting, but no longer than it waits itself.
-func (f *families) belowWaiters(add func(limit, backlog int, timeout, steps string)) {
-	add(2, 5, "1h", "acquire 1 @0 | acquire 2 2 @0 | resize 1 @0 | release 1 @0")
-	add(2, 5, "1h", "acquire 1 2 @0 | acquire 2 @0 | acquire 3 2 @0 | resize 1 @0 | release 1 @0")
-	add(3, 5, "1h", "acquire 1 @0 | acquire 2 3 @0 | acquire 3 3 @0 | acquire 4 @0 | resize 2 @0") // two of them
-	add(3, 5, "1h", "acquire 1 @0 | acquire 2 3 @0 | acquire 3 3 @0 | resize 2 @0 | acquire 4 @0")
-	add(3, 5, "1h", "acquire 1 2 @0 | acquire 2 3 @0 | acquire 3 2 @0 | acquire 4 3 @0 | acquire 5 @0 | resize 2 @0 | "+
-		"release 1 @0")
-	if f.contexts {
-		add(2, 5, "1h", "acquire 1 @0 | acquire 2 2 @0 | acquire 3 @0 | resize 1 @0 | release 1 @0 | cancel 2 @0")
-	}
-	if f.timeout {
-		add(2, 5, "100ms", "acquire 1 @0 | acquire 2 2 @0 | acquire 3 @50ms | resize 1 @50ms | release 1 @50ms | "+
-			"idle 50ms")
-	}
+	// Below the limit is what one waits for, who may not run then, and may keep those behind it waiting, but no longer
+	// than it waits itself.
+	{2, 5, "1h", "acquire 1 @0 | acquire 2 2 @0 | resize 1 @0 | release 1 @0"},
+	{2, 5, "1h", "acquire 1 2 @0 | acquire 2 @0 | acquire 3 2 @0 | resize 1 @0 | release 1 @0"},
+	{3, 5, "1h", "acquire 1 @0 | acquire 2 3 @0 | acquire 3 3 @0 | acquire 4 @0 | resize 2 @0"}, // two of them
+	{3, 5, "1h", "acquire 1 @0 | acquire 2 3 @0 | acquire 3 3 @0 | resize 2 @0 | acquire 4 @0"},
+	{3, 5, "1h", "acquire 1 2 @0 | acquire 2 3 @0 | acquire 3 2 @0 | acquire 4 3 @0 | acquire 5 @0 | resize 2 @0 | " +
+		"release 1 @0"},
+	{2, 5, "1h", "acquire 1 @0 | acquire 2 2 @0 | acquire 3 @0 | resize 1 @0 | release 1 @0 | cancel 2 @0"},
+	{2, 5, "100ms", "acquire 1 @0 | acquire 2 2 @0 | acquire 3 @50ms | resize 1 @50ms | release 1 @50ms | idle 50ms"},
+
+	// What gets no slot and does not wait for one comes behind two that do and stay in their order.
+	{1, 2, "1h", twosTurn + " | acquire 4 @0" + twosLeave}, // the backlog is full
+	{1, 2, "1h", twosTurn + " | cancel 4 @0 | acquire 4 @0" + twosLeave},
+	{1, 2, "1h", twosTurn + " | try 4 @0" + twosLeave},
+	{1, 2, "1h", twosTurn + " | acquire 4 2 @0" + twosLeave},
+
+	{3, 5, "1h", five + " | resize 1 @0 | release 1 @0 | release 2 @0 | release 3 @0 | resize 3 @0"},
+	{3, 5, "1h", five + " | resize 1 @0 | resize 2 @0 | resize 3 @0 | release 1 @0 | resize 4 @0"},
+	{3, 5, "1h", onesTurn + " | resize 1 @0 | acquire 3 @0 | acquire 4 @0 | resize 2 @0 | resize 3 @0 | release 1 @0"},
+	{1, 5, "1h", five + " | resize 2 @0 | resize 4 @0 | resize 4 @0 | " +
+		"release 1 @0 | resize 2 @0 | release 2 @0 | release 3 @0"},
+	{1, 5, "1h", five + " | cancel 2 @0 | resize 2 @0 | cancel 4 @0 | resize 4 @0"},
+	{3, 5, "1h", five + " | resize 1 @0 | cancel 4 @0 | release 1 @0 | release 2 @0 | release 3 @0"},
 }
 
 // longQueues are many requests that come and go in turn.
@@ -396,4 +342,61 @@ func cancelsBefore(s conformance.Schedule) bool {
 		}
 	}
 	return false
+}
+
+// races are schedules in which a slot comes free, or is asked for, at the instant at which a
+// wait ends.
+func (f *families) races() (out []conformance.Schedule) {
+	for _, backlog := range []int{1, 2} {
+		out = append(out, f.with(1, backlog, "100ms", ties...)...)
+		out = append(out, f.with(1, backlog, "1h", atOnce...)...)
+	}
+	return append(out, f.rows(heavyTies...)...)
+}
+
+const (
+	onesTurn = "acquire 1 @0 | acquire 2 @0"
+	twosTurn = "acquire 1 @0 | acquire 2 @0 | acquire 3 @0"
+)
+
+// ties let steps race with the timeouts of requests that wait.
+var ties = []string{
+	onesTurn + " | release 1 @100ms~",
+	twosTurn + " | release 1 @100ms~",
+	onesTurn + " | acquire 3 @50ms | release 1 @100ms~",
+	onesTurn + " | acquire 3 @100ms~",
+	onesTurn + " | release 1 @100ms~ | acquire 3 @100ms~",
+	onesTurn + " | acquire 3 @100ms~ | release 1 @100ms~",
+	onesTurn + " | cancel 2 @100ms~",
+	onesTurn + " | release 1 @100ms~ | cancel 2 @100ms~",
+	"acquire 1 @0 | acquire 2 100ms @0 | release 1 @100ms~",
+	onesTurn + " | release 1 @50ms | try 3 @50ms~ | release 3 @200ms", // 2 is woken, and finds that the slot is gone
+	onesTurn + " | resize 2 @100ms~",
+}
+
+// atOnce are steps without a pause between them, and contexts that end by themselves.
+var atOnce = []string{
+	onesTurn + " | release 1 @0 | acquire 3 @0~",
+	onesTurn + " | acquire 3 @0 | release 1 @0~",
+	onesTurn + " | release 1 @0 | cancel 2 @0~",
+	onesTurn + " | cancel 2 @0 | release 1 @0~",
+	twosTurn + " | release 1 @0 | cancel 2 @0~",
+	twosTurn + " | cancel 2 @0 | release 1 @0~",
+	onesTurn + " | cancel 2 @0 | acquire 3 @0~",
+	onesTurn + " | acquire 3 @0 | cancel 3 @0~",
+	"acquire 1 @0 | cancel 1 @0~",
+	"acquire 1 @0 | acquire 2 100ms @0 | release 1 @100ms~",
+	"acquire 1 @0 | acquire 2 100ms @0 | acquire 3 @0 | release 1 @100ms~",
+	"do 1 @0 | do 2 @0 | release 1 @0 | do 3 @0~",
+	"do 1 @0 | do 2 @0 | release 1 @0 | cancel 2 @0~",
+}
+
+// heavyTies are ties of requests for several slots, and of a limit that is raised.
+var heavyTies = []row{
+	{3, 2, "1h", "acquire 1 3 @0 | acquire 2 2 @0 | acquire 3 3 @0 | release 1 @0 | cancel 2 @0~"},
+	{3, 2, "1h", "acquire 1 3 @0 | acquire 2 2 @0 | acquire 3 3 @0 | cancel 2 @0 | release 1 @0~"},
+	{3, 2, "100ms", "acquire 1 3 @0 | acquire 2 2 @0 | acquire 3 3 @50ms | release 1 @100ms~"},
+	{3, 1, "1h", "acquire 1 3 @0 | acquire 2 3 @0 | acquire 3 @0 | cancel 2 @0 | resize 2 @0~"}, // which may reject 2
+	{3, 1, "100ms", "acquire 1 3 @0 | acquire 2 3 @0 | acquire 3 @0 | resize 2 @100ms~"},
+	{1, 2, "1h", onesTurn + " | resize 2 @0 | cancel 2 @0~"},
 }

@@ -179,7 +179,7 @@ func (p plan) ending(pos *position) (out []conformance.Step, next int) {
 func (p plan) coming(pos *position, id int) []conformance.Step {
 	var out []conformance.Step
 	for _, k := range p.weights {
-		if len(p.resize) > 0 && k > pos.limit && pos.bigWaits {
+		if len(p.resize) > 0 && k > pos.limit && pos.tr.Oversize == OversizeBlocks {
 			continue // no rule says whether it runs after a Resize
 		}
 		if k == 1 {

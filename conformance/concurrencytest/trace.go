@@ -74,9 +74,7 @@ type request struct {
 	runs       int    // how often the handler ran
 	answered   int    // how many answers it got: runs and errors
 
-	late     bool // its context was done before it came
-	cut      bool // its context ends at call cutAt of its methods, or later at the instant at which it comes
-	cutAt    int64
+	cutAt    int64 // its context ends at this call of its methods, or later at that instant; 0: it does not
 	handler  bool
 	finished bool // it has released
 	end      chan conformance.Op

@@ -1,7 +1,6 @@
 package concurrencytest
 
 import (
-	"cmp"
 	"time"
 
 	"github.com/escapement-go/escapement/conformance"
@@ -165,23 +164,20 @@ func (tr *Traits) without(cfg Config) Config {
 // one that asks for more than there are.
 func (tr *Traits) weighs() bool { return !tr.OneAtATime && tr.Oversize != 0 }
 
-// nothingWaits is why rules about waiting are skipped, "" if they are not.
-func (tr *Traits) nothingWaits() string { return suite.If(tr.Backlog == BacklogNone, noSuchThing) }
+// nothingWaits reports whether requests run or are rejected at once.
+func (tr *Traits) nothingWaits() bool { return tr.Backlog == BacklogNone }
 
-// noTimeout is why rules about timeouts are skipped, "" if they are not.
-func (tr *Traits) noTimeout() string {
-	return cmp.Or(tr.nothingWaits(), suite.If(tr.Timeout == TimeoutNone, noSuchThing))
-}
+// noTimeout reports whether no wait has a bound.
+func (tr *Traits) noTimeout() bool { return tr.nothingWaits() || tr.Timeout == TimeoutNone }
 
 // contexts reports whether a context is known to end a wait.
 func (tr *Traits) contexts() bool {
 	return tr.Context == ContextHonoured || tr.Context == ContextEndsWait
 }
 
-// nobodyLeaves is why rules about requests that stop waiting are skipped, "" if they are
-// not.
-func (tr *Traits) nobodyLeaves() string {
-	return cmp.Or(tr.nothingWaits(), suite.If(!tr.contexts() && tr.Timeout == TimeoutNone, noSuchThing))
+// nobodyLeaves reports whether requests never stop waiting.
+func (tr *Traits) nobodyLeaves() bool {
+	return tr.nothingWaits() || !tr.contexts() && tr.Timeout == TimeoutNone
 }
 
 // mayLeave names the trait that must be declared before it is known whether requests can
@@ -193,13 +189,16 @@ func (tr *Traits) mayLeave() string {
 // waitsForEver is why rules about what ends the wait of a request for more than the limit
 // are skipped, "" if they are not.
 func (tr *Traits) waitsForEver() string {
-	ends := tr.nobodyLeaves() == "" && tr.mayLeave() == ""
+	ends := !tr.nobodyLeaves() && tr.mayLeave() == ""
 	return suite.If(!ends && tr.Oversize == OversizeBlocks, "declared to wait, and nothing ends the wait")
 }
 
-// noSuchThing is why rules are skipped that are about something that an implementation is
-// declared not to have.
-const noSuchThing = "the implementation is declared to have no such thing"
+// lacking takes rules out of force that are about something that an implementation is declared not to have.
+func lacking(it func(tr *Traits) bool) func(*suite.Suite, *Traits) string {
+	return func(_ *suite.Suite, tr *Traits) string {
+		return suite.If(it(tr), "the implementation is declared to have no such thing")
+	}
+}
 
 // The values of each trait, as Go has them.
 var (
