@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"go/types"
+	"maps"
 	"path"
 	"regexp"
 	"slices"
@@ -11,8 +12,8 @@ import (
 
 // adapter is the test that init writes, as far as it is known.
 type adapter struct {
+	choice
 	pkg      *loaded
-	c        *contract
 	subject  types.Type // what the constructor returns
 	makers   []*types.Func
 	maker    *types.Func      // the one in use
@@ -20,6 +21,7 @@ type adapter struct {
 	of       string           // its type arguments
 	name     string           // of what was asked for
 	testName string           // of its test, where that is not what name makes it
+	shown    string           // what its run showed; empty if it was not run
 	time     string           // the constant
 	lines    []string         // how an instance is made
 	fields   []string         // the Funcs
@@ -30,10 +32,7 @@ type adapter struct {
 	set      map[string]bool   // the fields that are there
 	traits   map[string]string // what signatures tell
 	whole    string            // the Funcs, where they are no literal
-	kind     string            // of a quota
 	own      string            // the declaration of a clock that it is made with
-	helpers  map[string]bool   // declarations that are needed
-	spare    []setting         // what the constructor was not given
 	looped   bool              // Run is taken
 	builder  string            // the method that sets the callback, so that no event is a function
 	edge     string            // the line that refuses to be made without the edge that cannot be chosen
@@ -54,7 +53,7 @@ const root = "github.com/escapement-go/escapement/"
 
 // newAdapters look at what is called name: one for each contract that it may keep, at most three, the likeliest first.
 func newAdapters(pkg *loaded, name, asked string) ([]*adapter, error) {
-	a := &adapter{pkg: pkg, name: name, imports: map[string]string{}}
+	a := &adapter{pkg: pkg, name: name, imports: maps.Clone(standard)}
 	switch obj := pkg.types.Scope().Lookup(name).(type) {
 	case *types.TypeName:
 		a.subject, a.of = ofInts(obj.Type())
@@ -88,11 +87,9 @@ func newAdapters(pkg *loaded, name, asked string) ([]*adapter, error) {
 	}
 	var all, complete []*adapter
 	for _, c := range choices {
-		b := a.best(c)
-		if all = append(all, b); b.complete() {
-			complete = append(complete, b)
-		}
+		all = append(all, a.best(c))
 	}
+	complete = slices.DeleteFunc(slices.Clone(all), func(b *adapter) bool { return !b.complete() })
 	if first := all[0]; len(complete) == 0 && asked == "" && first.wireless && len(first.asked) == 0 {
 		for _, pkg := range slices.Concat(a.byNames(), a.byOperations()) {
 			if b := a.best(a.choices(pkg)[0]); b.complete() {
@@ -130,10 +127,10 @@ func (a *adapter) best(c choice) *adapter {
 // adapted writes the adapter of a choice and a constructor.
 func (a *adapter) adapted(c choice, maker *types.Func) *adapter {
 	b := &adapter{
-		pkg: a.pkg, name: a.name, makers: a.makers, subject: a.subject, of: a.of, c: c.c, kind: c.kind,
-		time: "PackageTime", set: map[string]bool{}, imports: map[string]string{}, helpers: map[string]bool{},
-		traits: map[string]string{},
+		pkg: a.pkg, name: a.name, makers: a.makers, subject: a.subject, of: a.of, choice: c,
+		time: "PackageTime", set: map[string]bool{}, imports: maps.Clone(standard), traits: map[string]string{},
 	}
+	b.imports[root+"conformance/"+c.c.pkg] = c.c.pkg
 	if maker != nil {
 		b.madeBy(maker)
 	}
@@ -173,13 +170,13 @@ func (a *adapter) complete() bool {
 
 // configured is how much of the configuration is used.
 func (a *adapter) configured() int {
-	used := map[string]bool{}
-	text := strings.ReplaceAll(strings.Join(a.lines, "\n"), noBurst, "")
-	for _, field := range configuration.FindAllString(text, -1) {
-		used[field] = true
-	}
-	return len(used)
+	used := configuration.FindAllString(strings.ReplaceAll(a.making(), noBurst, ""), -1)
+	slices.Sort(used)
+	return len(slices.Compact(used))
 }
+
+// making is how an instance is made.
+func (a *adapter) making() string { return strings.Join(a.lines, "\n") }
 
 const noBurst = "if cfg.Burst != "
 
@@ -187,21 +184,24 @@ var configuration = regexp.MustCompile(`cfg\.[A-Z]\w*`)
 
 // needMore refuses to be made without a duration of the configuration, or else without a count, where that is new.
 func (a *adapter) needMore() bool {
-	text := strings.Join(a.lines, "\n")
+	text := a.making()
 	for _, field := range slices.Concat(a.c.durations, []string{"cfg.Rate.Interval()"}, a.c.counts) {
 		refusal := "if " + field + " <= 0 {\npanic(\"made like this, it ended the process\")\n}"
 		whole := configuration.FindString(field) == field || strings.HasSuffix(field, "()")
 		if whole && strings.Contains(text, field) && !strings.Contains(text, refusal) {
-			a.lines = append([]string{refusal}, a.lines...)
+			a.first(refusal)
 			return true
 		}
 	}
 	return false
 }
 
+// first is a line before the others.
+func (a *adapter) first(line string) { a.lines = append([]string{line}, a.lines...) }
+
 // bound refuses the configurations that a constructor has no argument for, or that mean something else to it.
 func (a *adapter) bound() {
-	text := strings.Join(a.lines, "\n")
+	text := a.making()
 	if a.c.pkg == "limitertest" && a.maker != nil && !strings.Contains(text, "cfg.Burst") {
 		single := a.decision() == nil && !a.several || strings.Contains(text, "cfg.Rate.Interval()")
 		most := map[bool]string{true: "1", false: "cfg.Rate.Events"}[single]
@@ -210,7 +210,7 @@ func (a *adapter) bound() {
 	}
 	if a.c.pkg == "concurrencytest" && strings.Contains(text, "cfg.Backlog") &&
 		!strings.Contains(text, "cfg.Backlog >= 0") {
-		a.lines = append([]string{"if cfg.Backlog < 0 {\ncfg.Backlog = 1 << 10 // more than ever wait\n}"}, a.lines...)
+		a.first("if cfg.Backlog < 0 {\ncfg.Backlog = 1 << 10 // more than ever wait\n}")
 	}
 	for _, field := range a.c.bounds {
 		refusal := "if " + field + " == 0 {\n" +
@@ -223,11 +223,10 @@ func (a *adapter) bound() {
 		} else if a.noBound(strings.TrimPrefix(field, "cfg.")) {
 			continue
 		}
-		a.lines = append([]string{refusal}, a.lines...)
+		a.first(refusal)
 	}
-	text = strings.Join(a.lines, "\n")
 	for _, zero := range zeros {
-		if zero.check.MatchString(text) {
+		if zero.check.MatchString(a.making()) {
 			a.declare(zero.trait, zero.value)
 			a.ask("does the constructor accept " + zero.what + "? If so, delete the check in New that refuses it, " +
 				"and the trait " + zero.trait)
@@ -270,12 +269,8 @@ func (a *adapter) assume(text string, args ...any) {
 func constructors(pkg *types.Package, obj *types.TypeName) []*types.Func {
 	var exact, fitting []*types.Func
 	iface, isInterface := obj.Type().Underlying().(*types.Interface)
-	for _, name := range pkg.Scope().Names() {
-		f, ok := pkg.Scope().Lookup(name).(*types.Func)
-		if !ok || !f.Exported() || !strings.HasPrefix(name, "New") {
-			continue
-		}
-		switch results := f.Type().(*types.Signature).Results(); {
+	for _, f := range functions(pkg, "New") {
+		switch results := f.Signature().Results(); {
 		case results.Len() == 0:
 		case named(results.At(0).Type()) == obj:
 			exact = append(exact, f)
@@ -290,6 +285,17 @@ func constructors(pkg *types.Package, obj *types.TypeName) []*types.Func {
 	return exact
 }
 
+// functions are the exported ones of a package whose names begin so.
+func functions(pkg *types.Package, prefix string) (all []*types.Func) {
+	for _, name := range pkg.Scope().Names() {
+		f, ok := pkg.Scope().Lookup(name).(*types.Func)
+		if ok && f.Exported() && strings.HasPrefix(name, prefix) {
+			all = append(all, f)
+		}
+	}
+	return all
+}
+
 // pointed is what a pointer points to, and any other type itself.
 func pointed(t types.Type) types.Type {
 	if p, ok := t.Underlying().(*types.Pointer); ok {
@@ -300,10 +306,7 @@ func pointed(t types.Type) types.Type {
 
 // named is the name of a type or of what it points to, nil if it has none.
 func named(t types.Type) *types.TypeName {
-	if p, ok := t.(*types.Pointer); ok {
-		t = p.Elem()
-	}
-	if n, ok := types.Unalias(t).(*types.Named); ok {
+	if n, ok := types.Unalias(pointed(t)).(*types.Named); ok {
 		return n.Obj()
 	}
 	return nil
@@ -326,15 +329,8 @@ func (a *adapter) use(importPath, name string) string {
 	if a.imports[importPath] != "" {
 		return a.imports[importPath]
 	}
-	taken := func(name string) bool {
-		for p, other := range a.imports {
-			if other == name && p != importPath {
-				return true
-			}
-		}
-		return reserved[name] != "" && reserved[name] != importPath || a.c != nil && name == a.c.made
-	}
-	if taken(name) {
+	taken := slices.Contains(slices.Collect(maps.Values(a.imports)), name) || slices.Contains(reserved, name)
+	if taken || a.c != nil && name == a.c.made {
 		name = lower.ReplaceAllString(strings.ToLower(path.Base(path.Dir(importPath))), "") + name
 	}
 	a.imports[importPath] = name
@@ -344,14 +340,16 @@ func (a *adapter) use(importPath, name string) string {
 // lower is what names do not have.
 var lower = regexp.MustCompile(`[^a-z]`)
 
-// reserved are the names that the text of a test uses itself, and the packages that may have them.
-var reserved = map[string]string{
-	"testing": "testing", "time": "time", "context": "context", "http": "net/http", "httptest": "net/http/httptest",
-	"strconv": "strconv", "errors": "errors", "clockwork": clockwork, "handle": "-", "ticker": "-",
-	"x": "-", "t": "-", "p": "-", "period": "-", "ok": "-", "all": "-", "opts": "-", "clock": "-", "v": "-", "r": "-",
-	"err": "-", "cfg": "-", "env": "-", "n": "-", "ctx": "-", "key": "-", "run": "-", "at": "-", "in": "-", "turn": "-",
-	"newest": "-", "item": "-", "control": "-", "stop": "-", "cmp": "cmp", "math": "math",
+// standard are the packages that the text of a test may name. Those that it does not name are not imported.
+var standard = map[string]string{
+	"cmp": "cmp", "context": "context", "errors": "errors", "math": "math", "net/http": "http",
+	"net/http/httptest": "httptest", "reflect": "reflect", "strconv": "strconv", "testing": "testing", "time": "time",
+	clockwork: "clockwork",
 }
+
+// reserved are the names that the text of a test uses itself.
+var reserved = append(slices.Collect(maps.Values(standard)), strings.Fields("handle ticker x t p period ok all opts "+
+	"clock v r err cfg env n ctx key run at in turn newest item control stop")...)
 
 // qualifier names packages in types.
 func (a *adapter) qualifier(p *types.Package) string { return a.use(p.Path(), p.Name()) }
@@ -359,7 +357,6 @@ func (a *adapter) qualifier(p *types.Package) string { return a.use(p.Path(), p.
 // instance is the variable that holds what is judged.
 const instance = "x"
 
-// make writes how an instance is made.
 func (a *adapter) make() {
 	if a.maker == nil {
 		a.lines = append(a.lines, fmt.Sprintf("%s := new(%s)", instance, types.TypeString(a.subject, a.qualifier)))
@@ -369,8 +366,7 @@ func (a *adapter) make() {
 				return
 			}
 		}
-		a.spare = a.settings(nil)
-		a.setFurther()
+		a.configure()
 		return
 	}
 	args, given := a.arguments(a.sig)
@@ -392,8 +388,7 @@ func (a *adapter) make() {
 	if slices.Contains(vars, "err") {
 		a.lines = append(a.lines, "if err != nil {\npanic(err) // it refuses cfg\n}")
 	}
-	a.spare = a.settings(a.sig)
-	a.setFurther()
+	a.configure()
 	a.builds()
 	a.starts()
 	a.runs()
@@ -448,7 +443,6 @@ func (a *adapter) note(text string, args ...any) {
 	a.notes = append(a.notes, fmt.Sprintf(text, args...))
 }
 
-// put sets a field.
 func (a *adapter) put(field, expr string) {
 	if !a.set[field] {
 		a.set[field] = true
@@ -470,7 +464,7 @@ func (a *adapter) left(used map[string]bool) {
 			sig := strings.TrimPrefix(types.TypeString(f.Type(), a.short), "func")
 			a.note("not used: %s", f.Name()+sig+a.unused(f.Name()))
 			for v := range f.Type().(*types.Signature).Results().Variables() {
-				if obj, _, _ := types.LookupFieldOrMethod(v.Type(), true, a.pkg.types, "Cancel"); obj != nil {
+				if a.signatureOf(v.Type(), "Cancel") != nil {
 					a.ask("wire " + f.Name() + " by hand: until then the Cancel of what it returns is not tried")
 				}
 			}

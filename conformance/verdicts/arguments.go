@@ -13,12 +13,11 @@ import (
 // arguments are those of a constructor, and whether all could be told.
 func (a *adapter) arguments(sig *types.Signature) (list string, given bool) {
 	g := a.giver(sig)
-	g.needed = true
 	var out []string
-	given = true
+	g.needed, given = true, true
 	for i := range sig.Params().Len() {
 		v := sig.Params().At(i)
-		if sig.Variadic() && i == sig.Params().Len()-1 {
+		if variadic(sig, i) {
 			out = append(out, g.further(v.Type().(*types.Slice).Elem())...)
 			break
 		}
@@ -52,11 +51,11 @@ func (a *adapter) fraction(t types.Type, expr string) string {
 
 // giver hands out what a configuration has.
 type giver struct {
-	a                        *adapter
-	durations, counts, rates []string
-	timeless                 bool              // no period is among the parameters
-	needed                   bool              // they are no fields or options, which may be left out
-	args                     map[string]string // what parameters get, by name
+	a        *adapter
+	left     map[kind][]string // of what the configuration has
+	timeless bool              // no period is among the parameters
+	needed   bool              // they are no fields or options, which may be left out
+	args     map[string]string // what parameters get, by name
 }
 
 // Names of parameters.
@@ -100,33 +99,33 @@ var wellNamed = []wellKnown{
 // giver knows what a rate is to a constructor: by seconds, so many in a period, or one in each
 // interval.
 func (a *adapter) giver(sig *types.Signature) *giver {
-	g := &giver{a: a, durations: a.c.durations, counts: a.c.counts, rates: a.c.rates, args: map[string]string{}}
+	g := &giver{a: a, args: map[string]string{}}
+	g.left = map[kind][]string{duration: a.c.durations, count: a.c.counts, perSec: a.c.rates}
 	spans := g.untold(duration, sig)
 	g.timeless = len(spans) == 0 && !a.hasPeriod(sig)
 	numbers := g.untold(count, sig)
 	rated := slices.Contains(kindsOf(sig.Params()), perSec)
 	single := len(numbers) == 1 && len(spans) > 0
 	if a.kind == "GCRA" {
-		g.counts = append(slices.Clone(g.counts), "cfg.Burst")
+		g.left[count] = append(slices.Clone(a.c.counts), "cfg.Burst")
 	}
 	switch {
 	case a.kind == "GCRA" && single:
-		g.durations = []string{"cfg.Window / time.Duration(max(1, cfg.Limit))"}
+		g.left[duration] = []string{"cfg.Window / time.Duration(max(1, cfg.Limit))"}
 		g.take("cfg.Limit")
-		a.use("time", "time")
 	case a.kind == "GCRA" && rated:
 		g.take("cfg.Limit")
 	case a.c.pkg == "limitertest" && rated && slices.ContainsFunc(spans, units.MatchString): // so many in each
-		g.rates = []string{"float64(cfg.Rate.Events)"}
+		g.left[perSec] = []string{"float64(cfg.Rate.Events)"}
 	case a.c.pkg != "limitertest" || rated:
 	case sig == a.sig && len(spans) == 1 && !a.given(count), // and no burst
 		single && a.oneEach(numbers, spans[0]):
-		g.durations = []string{"cfg.Rate.Interval()"}                   // one token in each interval
+		g.left[duration] = []string{"cfg.Rate.Interval()"}              // one token in each interval
 		a.refuse("cfg.Rate.Events == 0", "a rate of 0 has no interval") // that of an infinite rate is 0
 		a.refuse("cfg.Rate.Events > 0 && !cfg.Rate.Exact() && cfg.Rate.Interval() < time.Microsecond",
 			"its interval is rounded too much")
 	case single: // that many at once, and again when the period is over
-		g.durations = []string{"period"}
+		g.left[duration] = []string{"period"}
 		said := a.comments()
 		if !wholes.MatchString(spans[0]) && !periods.MatchString(said) && !refills.MatchString(said) {
 			a.lines = append(a.lines, fmt.Sprintf("// ASSUMED: all tokens of the burst come again in each %s. "+
@@ -136,9 +135,8 @@ func (a *adapter) giver(sig *types.Signature) *giver {
 		a.lines = append(a.lines, "period, ok := cfg.Rate.Period(cfg.Burst)\nif cfg.Burst == 0 {\n"+
 			"period, ok = time.Second, true // 0 come in any period\n}\n"+
 			"if !ok {\npanic(\"no such period\")\n}")
-		a.use("time", "time")
 	default:
-		g.counts = append([]string{"cfg.Rate.Events"}, g.counts...)
+		g.left[count] = append([]string{"cfg.Rate.Events"}, g.left[count]...)
 	}
 	if g.timeless && slices.ContainsFunc(namesOf(count, sig.Params()), perSecond.MatchString) {
 		g.take(a.c.perSecond.expr)
@@ -160,10 +158,10 @@ func (g *giver) assign(spans, numbers, rates []string) {
 	named(&numbers, paces, "cfg.Rate.Events")
 	if len(rates) == 2 && paces.MatchString(rates[0]) != paces.MatchString(rates[1]) {
 		other := slices.IndexFunc(rates, func(name string) bool { return !paces.MatchString(name) })
-		g.args[rates[other]] = next(&g.counts, "1")
+		g.args[rates[other]] = g.next(count, "1")
 	}
-	g.place(duration, spans, g.durations, "0")
-	g.place(count, numbers, g.counts, "1")
+	g.place(duration, spans, g.left[duration], "0")
+	g.place(count, numbers, g.left[count], "1")
 }
 
 // place gives parameters of a kind what is left of it, or else a constant.
@@ -195,20 +193,14 @@ func (a *adapter) oneEach(numbers []string, span string) bool {
 	case !told && refills.MatchString(said):
 		a.ask("declare RefillSize, such as 100, if the whole burst comes at once at the end of each " + span)
 		return false
-	case !slices.ContainsFunc(numbers, bursts.MatchString) && !a.isInterval(span):
+	case !slices.ContainsFunc(numbers, bursts.MatchString) && !intervals.MatchString(span) &&
+		(wholes.MatchString(span) || !singles.MatchString(said) || periods.MatchString(said)):
 		return false
 	case !told:
 		a.ask("say whether one token comes in each " + span + ", as is assumed, or the whole burst: then New takes " +
 			"cfg.Rate.Period(cfg.Burst) for cfg.Rate.Interval()")
 	}
 	return true
-}
-
-// isInterval reports whether a duration is that in which one token comes, as its name or the comments say.
-func (a *adapter) isInterval(name string) bool {
-	said := a.comments()
-	return intervals.MatchString(name) ||
-		!wholes.MatchString(name) && singles.MatchString(said) && !periods.MatchString(said)
 }
 
 // hasPeriod reports whether an option sets a duration.
@@ -263,7 +255,6 @@ func (g *giver) ifAny(name, expr string) string {
 	if trait == "" || !g.needed || g.a.noBound(name) {
 		return expr
 	}
-	g.a.use("cmp", "cmp")
 	return "cmp.Or(" + expr + ", max(" + g.a.c.durations[0] + ", 1_000_000*time.Hour))"
 }
 
@@ -272,29 +263,24 @@ func (a *adapter) isBound(name string) bool {
 	return lasts.MatchString(name) && strings.Contains("throttletest limitertest quotatest leakybuckettest", a.c.pkg)
 }
 
-// left is what there is of a kind.
-func (g *giver) left(k kind) []string {
-	return map[kind][]string{duration: g.durations, count: g.counts, perSec: g.rates}[k]
-}
-
 // take takes a number, wherever it stands, and reports whether it was left.
 func (g *giver) take(expr string) bool {
-	for _, list := range []*[]string{&g.counts, &g.durations} {
-		if i := slices.Index(*list, expr); i >= 0 {
-			*list = slices.Concat((*list)[:i], (*list)[i+1:])
+	for k, list := range g.left {
+		if i := slices.Index(list, expr); i >= 0 {
+			g.left[k] = slices.Concat(list[:i], list[i+1:])
 			return true
 		}
 	}
 	return false
 }
 
-// next takes the first of a list.
-func next(list *[]string, fallback string) string {
-	if len(*list) == 0 {
+// next takes the first of a kind, if there is one left.
+func (g *giver) next(k kind, fallback string) string {
+	if len(g.left[k]) == 0 {
 		return fallback
 	}
-	first := (*list)[0]
-	*list = (*list)[1:]
+	first := g.left[k][0]
+	g.left[k] = g.left[k][1:]
 	return first
 }
 
@@ -315,7 +301,7 @@ func (g *giver) simple(name string, t types.Type) string {
 			return g.a.inUnits(name, t, "0")
 		}
 		if expr == "" {
-			expr = next(&g.durations, "0")
+			expr = g.next(duration, "0")
 		}
 		g.assumed(name, expr)
 		return g.a.inUnits(name, t, g.ifAny(name, expr))
@@ -327,7 +313,7 @@ func (g *giver) simple(name string, t types.Type) string {
 			return g.a.converted(t, strings.ReplaceAll(r.expr, "Second", per))
 		}
 		if expr == "" {
-			expr = next(&g.counts, "1")
+			expr = g.next(count, "1")
 		}
 		g.assumed(name, expr)
 		if condition := g.a.misfit(t, expr); condition != "" && strings.HasPrefix(expr, "cfg.") {
@@ -339,12 +325,11 @@ func (g *giver) simple(name string, t types.Type) string {
 			g.assumed(name, expr)
 			return g.a.fraction(t, expr)
 		}
-		if len(g.rates) == 0 {
-			return ""
+		if expr = g.next(perSec, ""); expr != "" {
+			return g.a.converted(t, expr)
 		}
-		return g.a.converted(t, next(&g.rates, ""))
 	case context:
-		return g.a.use("context", "context") + ".Background()"
+		return "context.Background()"
 	case ending:
 		if strings.Contains("debouncertest throttletest limitertest", g.a.c.pkg) {
 			g.a.lines = append(g.a.lines, "stop := make(chan struct{})")
@@ -352,7 +337,6 @@ func (g *giver) simple(name string, t types.Type) string {
 			return "stop"
 		}
 	case instant:
-		g.a.use("time", "time")
 		return "time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)"
 	}
 	return ""
@@ -365,45 +349,35 @@ func (g *giver) assumed(name, expr string) {
 	}
 }
 
-// useTime imports package time if an expression needs it.
-func (a *adapter) useTime(expr string) {
-	if strings.Contains(expr, "time.") {
-		a.use("time", "time")
-	}
-}
-
 // refuse panics in New, which then refuses the configuration, under a condition.
 func (a *adapter) refuse(condition, why string) {
-	a.useTime(condition)
 	a.lines = append(a.lines, fmt.Sprintf("if %s {\npanic(%q)\n}", condition, why))
 }
 
 // special is the argument for a parameter of another kind, "" if it cannot be told.
 func (a *adapter) special(t types.Type) string {
-	if expr := a.stream(t); expr != "" {
-		return expr
+	for _, find := range []func(types.Type) string{
+		a.stream, a.callback, a.usualArgument, a.made, a.options, a.idle,
+	} {
+		if expr := find(t); expr != "" {
+			return expr
+		}
 	}
-	if expr := a.callback(t); expr != "" {
-		return expr
-	}
+	return ""
+}
+
+// usualArgument is the argument for a parameter that any package may have, "" if it is none.
+func (a *adapter) usualArgument(t types.Type) string {
+	i, _ := t.Underlying().(*types.Interface)
 	switch name := types.TypeString(t, nil); {
-	case name == "testing.TB" || name == "*testing.T":
+	case name == "*testing.T", i != nil && hasMethod(i, "Helper"):
 		return "t"
 	case name == "reflect.Type":
-		return a.use("reflect", "reflect") + ".TypeFor[int]()"
+		return "reflect.TypeFor[int]()"
 	case isAny(t):
 		return "0"
 	}
-	if i, ok := t.Underlying().(*types.Interface); ok && hasMethod(i, "Helper") { // of a test
-		return "t"
-	}
-	if expr := a.made(t); expr != "" {
-		return expr
-	}
-	if expr := a.options(t); expr != "" {
-		return expr
-	}
-	return a.idle(t)
+	return ""
 }
 
 // made is what a function of the package makes that fits an interface, or does what a parameter is
@@ -416,18 +390,14 @@ func (a *adapter) made(t types.Type) string {
 	} else if !types.IsInterface(t) {
 		return ""
 	}
-	scope := a.pkg.types.Scope()
-	for _, name := range scope.Names() {
-		f, ok := scope.Lookup(name).(*types.Func)
-		if !ok || f == a.maker || !f.Exported() || !strings.HasPrefix(name, "New") || want.Len() == 0 {
+	for _, f := range functions(a.pkg.types, "New") {
+		makes := f.Signature()
+		if f == a.maker || want.Len() == 0 || makes.Params().Len() > 0 || makes.TypeParams().Len() > 0 ||
+			!assignable(makes.Results(), want) {
 			continue
 		}
-		makes := f.Type().(*types.Signature)
-		if makes.Params().Len() > 0 || makes.TypeParams().Len() > 0 || !assignable(makes.Results(), want) {
-			continue
-		}
-		call := a.use(a.pkg.ImportPath, a.pkg.Name) + "." + name + "()"
-		a.assume("%s is the %s to have", name, types.TypeString(t, a.short))
+		call := a.use(a.pkg.ImportPath, a.pkg.Name) + "." + f.Name() + "()"
+		a.assume("%s is the %s to have", f.Name(), types.TypeString(t, a.short))
 		if !isFunc {
 			return call
 		}
@@ -456,7 +426,6 @@ func isAny(t types.Type) bool {
 
 // converted is an expression as a type.
 func (a *adapter) converted(t types.Type, expr string) string {
-	a.useTime(expr)
 	plainly := map[kind]string{
 		duration: "time.Duration", count: "int", perSec: "float64", boolean: "bool", ident: "string",
 	}[kindOf(t)]
@@ -472,7 +441,6 @@ func (a *adapter) inUnits(name string, t types.Type, expr string) string {
 	if k != count && k != perSec || unit == "" {
 		return a.converted(t, expr)
 	}
-	a.use("time", "time")
 	if strings.Contains(expr, " ") {
 		expr = "(" + expr + ")"
 	}

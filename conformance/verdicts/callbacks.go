@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"go/token"
 	"go/types"
 	"regexp"
 	"slices"
@@ -15,33 +16,39 @@ func (a *adapter) callback(t types.Type) string {
 		return ""
 	}
 	at, body := eventOf(sig), a.c.made+"(0)"
-	var params []string
-	for i := range sig.Params().Len() {
-		p := sig.Params().At(i).Type()
-		name := "_"
-		if i == at {
-			if name = "v"; variadic(sig, i) { // the arguments of one call
-				body = a.one(isSlice(p), "v[0]")
-			} else {
-				body = a.handed(p)
-			}
-		}
-		params = append(params, name+" "+a.written(sig, i))
-	}
-	if at < 0 {
+	switch {
+	case at < 0:
 		a.noPayload()
-	}
-	if at < 0 && sig.Params().Len() > 0 {
-		a.ask("say in New which event the callback's " + types.TypeString(sig.Params(), a.short) +
-			" stands for; until then payloads are not judged")
+		if sig.Params().Len() > 0 {
+			a.ask("say in New which event the callback's " + types.TypeString(sig.Params(), a.short) +
+				" stands for; until then payloads are not judged")
+		}
+	case variadic(sig, at): // the arguments of one call
+		body = a.one(isSlice(sig.Params().At(at).Type()), "v[0]")
+	default:
+		body = a.handed(sig.Params().At(at).Type())
 	}
 	if sig.Results().Len() > 0 {
-		return "func(" + strings.Join(params, ", ") + ")" + blank(sig, a.qualifier) + " {\n" + body + "\nreturn\n}"
+		return a.head(sig, at) + " {\n" + body + "\nreturn\n}"
 	}
 	if strings.Contains(body, "\n") {
 		body = "\n" + body + "\n"
 	}
-	return fmt.Sprintf("func(%s) { %s }", strings.Join(params, ", "), body)
+	return a.head(sig, at) + " { " + body + " }"
+}
+
+// head is that of a function of which the parameter at an index is v, and no other and no result has a name.
+func (a *adapter) head(sig *types.Signature, at int) string {
+	blank := func(t *types.Tuple, at int) *types.Tuple {
+		var vars []*types.Var
+		for i := range t.Len() {
+			name := map[bool]string{true: "v", false: "_"}[i == at]
+			vars = append(vars, types.NewParam(token.NoPos, nil, name, t.At(i).Type()))
+		}
+		return types.NewTuple(vars...)
+	}
+	named := types.NewSignatureType(nil, nil, nil, blank(sig.Params(), at), blank(sig.Results(), -1), sig.Variadic())
+	return types.TypeString(named, a.qualifier)
 }
 
 // batchCallback is what an option is to call with each batch, where nothing else is; "" if it is no function for that.
@@ -61,7 +68,7 @@ func (a *adapter) builds() {
 		sig := a.signature(name)
 		return sig != nil && !slices.Contains(kindsOf(sig.Params()), work)
 	}
-	if strings.Contains(strings.Join(a.lines, "\n"), a.c.made+"(") || !slices.ContainsFunc(events, event) {
+	if strings.Contains(a.making(), a.c.made+"(") || !slices.ContainsFunc(events, event) {
 		return
 	}
 	var found []*types.Func
@@ -83,38 +90,15 @@ func (a *adapter) builds() {
 
 // noPayload says that a callback is not told what for.
 func (a *adapter) noPayload() {
-	if a.c.pkg == "debouncertest" {
-		a.declare("Payload", "debouncertest.NoPayload")
-	} else if a.c.pkg == "throttletest" {
-		a.declare("Payload", "throttletest.NoPayload")
+	if a.c.pkg == "debouncertest" || a.c.pkg == "throttletest" {
+		a.declare("Payload", a.c.pkg+".NoPayload")
 	} else {
 		a.assume("its callback takes no payload, so that what leaves is not told apart")
 	}
 }
 
-// blank are the results of a function that returns zero values.
-func blank(sig *types.Signature, names types.Qualifier) string {
-	var out []string
-	for v := range sig.Results().Variables() {
-		out = append(out, "_ "+types.TypeString(v.Type(), names))
-	}
-	if len(out) == 0 {
-		return ""
-	}
-	return " (" + strings.Join(out, ", ") + ")"
-}
-
 // variadic reports whether a parameter stands for any number of arguments.
 func variadic(sig *types.Signature, i int) bool { return sig.Variadic() && i == sig.Params().Len()-1 }
-
-// written is the type of a parameter as it is declared.
-func (a *adapter) written(sig *types.Signature, i int) string {
-	t := sig.Params().At(i).Type()
-	if variadic(sig, i) {
-		return "..." + types.TypeString(isSlice(t), a.qualifier)
-	}
-	return types.TypeString(t, a.qualifier)
-}
 
 // isCallback reports whether a function may be one: it returns nothing, an error, or an answer for each item; or it
 // may be any function, as it takes any number of arguments.
@@ -165,7 +149,6 @@ func (a *adapter) numeral(t types.Type, expr string) (before, number string) {
 	case isRef(t):
 		return "", "*" + expr
 	case kindOf(t) == ident:
-		a.use("strconv", "strconv")
 		if types.TypeString(t, nil) != "string" {
 			expr = "string(" + expr + ")"
 		}
@@ -292,16 +275,68 @@ func (a *adapter) idle(t types.Type) string {
 		of := types.TypeString(sig.Params().At(0).Type(), a.qualifier)
 		return "func(v " + of + ") " + of + " { return v }"
 	}
-	var params []string
-	for i := range sig.Params().Len() {
-		params = append(params, "_ "+a.written(sig, i))
-	}
 	a.assume("its %s may do nothing", types.TypeString(t, a.short))
-	return "func(" + strings.Join(params, ", ") + ")" + blank(sig, a.qualifier) + " { return }"
+	return a.head(sig, -1) + " { return }"
 }
 
 // blocks reports whether it waits for something, so that a clock that is only read is not all its time.
 func (a *adapter) blocks() bool {
 	return a.c.made != "" && !a.has("Allow", "AllowAt") && len(a.requests()) == 0 ||
 		a.c.pkg == "concurrencytest" || a.has("Wait", "WaitN")
+}
+
+// group is how what a limiter of goroutines runs is handed to it: Go with a function, and a
+// context perhaps. "" if it is none.
+func (a *adapter) group() string {
+	sig := a.signature("Go")
+	if sig == nil || sig.Variadic() {
+		return ""
+	}
+	var args []string
+	for v := range sig.Params().Variables() {
+		switch f, ok := v.Type().Underlying().(*types.Signature); {
+		case kindOf(v.Type()) == context:
+			args = append(args, "ctx")
+		case kindOf(v.Type()) == work:
+			args = append(args, "func() { <-done }")
+		case ok && plain(f) == " -> error":
+			args = append(args, "func() error { <-done; return nil }")
+		default:
+			return ""
+		}
+	}
+	return instance + ".Go(" + strings.Join(args, ", ") + ")"
+}
+
+// fillGroup sets what a limiter of goroutines can do: a slot is taken by a function that runs
+// until it is given back.
+func (a *adapter) fillGroup(used map[string]bool) {
+	call := a.group()
+	if call == "" {
+		return
+	}
+	body := call
+	if results := kindsOf(a.signature("Go").Results()); len(results) == 1 && results[0] == boolean {
+		body = fmt.Sprintf("if !%s {\nreturn nil, errors.New(\"not started\")\n}", call)
+	}
+	ctx := map[bool]string{true: "ctx", false: "_"}[strings.Contains(call, "(ctx")]
+	a.put("Take", fmt.Sprintf("func(%s context.Context, _ int) (func(), error) {\ndone := make(chan struct{})\n%s\n"+
+		"return func() { close(done) }, nil\n}", ctx, body))
+	a.declare("OneAtATime", "true")
+	used["Go"], used["Wait"] = true, true // which waits for all
+}
+
+// serve sets Do to what a middleware does with a handler.
+func (a *adapter) serve(wrap string) {
+	a.put("Do", `func(ctx context.Context, run func()) error {
+served := false
+next := http.HandlerFunc(func(http.ResponseWriter, *http.Request) { served = true; run() })
+`+wrap+`.ServeHTTP(httptest.NewRecorder(), httptest.NewRequest("GET", "/", nil).WithContext(ctx))
+if !served {
+return errors.New("rejected")
+}
+return nil
+}`)
+	a.declare("OneAtATime", "true")
+	a.declare("ContextError", "concurrencytest.ErrorOfOwn") // which is that of Do
 }

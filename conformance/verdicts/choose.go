@@ -34,7 +34,10 @@ var signs = []struct {
 	{(*adapter).admits, []string{"concurrencytest"}},
 	{func(a *adapter) bool { return a.gathers() && a.isNamed(debounces) }, []string{"debouncertest", "batchtest"}},
 	{(*adapter).gathers, []string{"batchtest"}},
-	{func(a *adapter) bool { return a.isNamed(queues) && a.handsOver() }, []string{"leakybuckettest", "throttletest"}},
+	{func(a *adapter) bool { // what is put into it goes to a callback, one by one
+		single := func(item types.Type) bool { return isSlice(item) == nil }
+		return a.isNamed(queues) && a.has(puts...) && a.calls(single)
+	}, []string{"leakybuckettest", "throttletest"}},
 	{(*adapter).paces, []string{"throttletest", "debouncertest"}},
 	{(*adapter).answers, []string{"quotatest"}},
 	{func(a *adapter) bool { return a.decision() != nil && a.given(perSec) }, []string{"limitertest"}},
@@ -71,14 +74,16 @@ func (a *adapter) choices(asked string) []choice {
 	}
 	var out []choice
 	for _, pkg := range found {
-		i := slices.IndexFunc(known, func(c *contract) bool { return c.pkg == pkg })
-		switch {
-		case i >= 0 && pkg == "quotatest":
-			for _, kind := range a.algorithms() {
-				out = append(out, choice{known[i], kind})
+		kinds := []string{""}
+		if pkg == "quotatest" {
+			kinds = a.algorithms()
+		}
+		for _, c := range known {
+			for _, kind := range kinds {
+				if c.pkg == pkg {
+					out = append(out, choice{c, kind})
+				}
 			}
-		case i >= 0:
-			out = append(out, choice{known[i], ""})
 		}
 	}
 	return out
@@ -86,14 +91,14 @@ func (a *adapter) choices(asked string) []choice {
 
 // names are those of what is judged, from the nearest to the farthest.
 func (a *adapter) names() []string {
-	names := []string{a.name, a.pkg.Name, a.pkg.ImportPath}
-	if a.maker != nil {
-		names = slices.Insert(names, 1, a.maker.Name())
-	}
+	names := []string{a.name}
 	if n := named(a.subject); n != nil {
-		names = slices.Insert(names, 1, n.Name())
+		names = append(names, n.Name())
 	}
-	return names
+	if a.maker != nil {
+		names = append(names, a.maker.Name())
+	}
+	return append(names, a.pkg.Name, a.pkg.ImportPath)
 }
 
 func (a *adapter) isNamed(re *regexp.Regexp) bool {
@@ -163,6 +168,24 @@ func (a *adapter) admits() bool {
 	})
 }
 
+// pairs reports whether something begins and ends in two methods, of which the first is handed nothing to run. What
+// tells how many it took or how long it waited has tokens.
+func (a *adapter) pairs() bool {
+	begin := slices.ContainsFunc(slices.Concat(takes, begins), func(name string) bool {
+		sig := a.signature(name)
+		return sig != nil && !sig.Variadic() && countOf(count, sig.Results())+countOf(duration, sig.Results()) == 0 &&
+			!slices.ContainsFunc(kindsOf(sig.Params()), func(k kind) bool {
+				return k != context && k != count && k != duration && k != ending
+			})
+	})
+	end := slices.ContainsFunc(slices.Concat(gives, ends), func(name string) bool {
+		sig := a.signature(name)
+		return sig != nil && !sig.Variadic() && countOf(ending, sig.Results()) == 0 &&
+			!slices.ContainsFunc(kindsOf(sig.Params()), func(k kind) bool { return k != count && k != failure })
+	})
+	return begin && end && !a.given(perSec)
+}
+
 // handsOut reports whether what is taken is given back by what taking returns.
 func (a *adapter) handsOut() bool {
 	return slices.ContainsFunc(slices.Concat(takes, begins), func(name string) bool {
@@ -185,11 +208,6 @@ func (a *adapter) gathers() bool {
 	return a.calls(func(item types.Type) bool { return isSlice(item) != nil || isAny(item) && a.isNamed(batches) })
 }
 
-// handsOver reports whether what is put into it goes to a callback, one by one.
-func (a *adapter) handsOver() bool {
-	return a.has(puts...) && a.calls(func(item types.Type) bool { return isSlice(item) == nil })
-}
-
 // calls reports whether it is given a callback, and what that gets is such.
 func (a *adapter) calls(such func(item types.Type) bool) bool {
 	return slices.ContainsFunc(a.offered(), func(v *types.Var) bool {
@@ -198,10 +216,14 @@ func (a *adapter) calls(such func(item types.Type) bool) bool {
 			return false
 		}
 		last := eventOf(sig)
-		if last >= 0 && variadic(sig, last) {
-			return such(isSlice(sig.Params().At(last).Type()))
+		if last < 0 {
+			return false
 		}
-		return last >= 0 && such(sig.Params().At(last).Type())
+		item := sig.Params().At(last).Type()
+		if variadic(sig, last) {
+			item = isSlice(item)
+		}
+		return such(item)
 	})
 }
 
@@ -248,9 +270,7 @@ func (a *adapter) parameters() []*types.Var {
 		if m == a.maker {
 			sig = a.sig
 		}
-		for v := range sig.Params().Variables() {
-			out = append(out, v)
-		}
+		out = slices.AppendSeq(out, sig.Params().Variables())
 	}
 	return out
 }
@@ -273,9 +293,7 @@ func (a *adapter) offered() []*types.Var {
 		out = append(out, usualFields(a.subject)...)
 		for _, name := range []string{"Init", "Run"} {
 			if sig := a.signature(name); sig != nil {
-				for v := range sig.Params().Variables() {
-					out = append(out, v)
-				}
+				out = slices.AppendSeq(out, sig.Params().Variables())
 			}
 		}
 	}

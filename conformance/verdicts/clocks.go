@@ -34,22 +34,33 @@ const clockwork = "github.com/jonboulle/clockwork"
 // signature is that of a method, nil if there is none.
 func (a *adapter) signature(name string) *types.Signature {
 	if m := a.method(name); m != nil {
-		return m.Type().(*types.Signature)
+		return m.Signature()
 	}
 	return nil
+}
+
+// signatureOf is that of a method of a type, or of a field that is a function; nil if there is none.
+func (a *adapter) signatureOf(t types.Type, name string) *types.Signature {
+	obj, _, _ := types.LookupFieldOrMethod(t, true, a.pkg.types, name)
+	if obj == nil {
+		return nil
+	}
+	sig, _ := obj.Type().Underlying().(*types.Signature)
+	return sig
 }
 
 // plain is the text of a signature's parameters and results, by which those are known that fit
 // as they are. What may be left out is left out.
 func plain(sig *types.Signature) string {
 	var in, out []string
-	for i := range sig.Params().Len() {
-		if !sig.Variadic() || i < sig.Params().Len()-1 {
-			in = append(in, types.TypeString(sig.Params().At(i).Type(), nil))
-		}
+	for v := range sig.Params().Variables() {
+		in = append(in, types.TypeString(v.Type(), nil))
 	}
-	for i := range sig.Results().Len() {
-		out = append(out, types.TypeString(sig.Results().At(i).Type(), nil))
+	for v := range sig.Results().Variables() {
+		out = append(out, types.TypeString(v.Type(), nil))
+	}
+	if sig.Variadic() {
+		in = in[:len(in)-1]
 	}
 	return strings.Join(in, ",") + " -> " + strings.Join(out, ",")
 }
@@ -78,9 +89,8 @@ func (a *adapter) advanceBody() string {
 		call := instance + "." + name + "(d)"
 		if sig.Results().Len() == 1 { // what is still to be waited for
 			for _, wait := range []string{"MustWait", "Wait"} {
-				obj, _, _ := types.LookupFieldOrMethod(sig.Results().At(0).Type(), true, a.pkg.types, wait)
-				w, ok := obj.(*types.Func)
-				if ok && slices.Equal(kindsOf(w.Type().(*types.Signature).Params()), []kind{context}) {
+				w := a.signatureOf(sig.Results().At(0).Type(), wait)
+				if w != nil && slices.Equal(kindsOf(w.Params()), []kind{context}) {
 					return call + "." + wait + "(context.Background())"
 				}
 			}
@@ -98,7 +108,6 @@ func (a *adapter) advanceBody() string {
 	return ""
 }
 
-// fillClock sets the fields of clocktest.Funcs.
 func (a *adapter) fillClock() {
 	if a.isClockwork() {
 		a.whole = "clocktest.Of(" + instance + ")"
@@ -109,91 +118,58 @@ func (a *adapter) fillClock() {
 		a.lack("Now and Advance must be set")
 		a.fields = append(a.fields, "// Now: nothing fits.", "// Advance: nothing fits.")
 	} else {
-		a.put("Now", a.function0("func() time.Time { return "+now+" }", instance+".Now", now == instance+".Now()"))
-		same := advance == instance+".Advance(d)" && plain(a.signature("Advance")) == "time.Duration -> "
-		a.put("Advance", a.function0("func(d time.Duration) { "+advance+" }", instance+".Advance", same))
+		a.likeTime("Now", clockMethods["Now"])
+		a.put("Now", "func() time.Time { return "+now+" }")
+		a.likeTime("Advance", clockMethods["Sleep"])
+		a.put("Advance", "func(d time.Duration) { "+advance+" }")
 	}
-	for _, m := range []struct{ field, plain string }{
-		{"Since", "time.Time -> time.Duration"}, {"Until", "time.Time -> time.Duration"},
-		{"Sleep", "time.Duration -> "},
-		{"After", "time.Duration -> <-chan time.Time"}, {"Tick", "time.Duration -> <-chan time.Time"},
-	} {
-		a.likeTime(m.field, m.plain)
+	for _, field := range []string{"Since", "Until", "Sleep"} {
+		a.likeTime(field, clockMethods[field])
+	}
+	a.likeTime("After", clockMethods["After"], "TickAfter")
+	a.likeTime("Tick", clockMethods["After"])
+	a.likeTime("Armed", " -> int", counters...)
+	for field, second := range map[string]string{"WithTimeout": "time.Duration", "WithDeadline": "time.Time"} {
+		a.likeTime(field, "context.Context,"+second+" -> context.Context,context.CancelFunc", "Context"+field)
 	}
 	a.timer("NewTimer", "Timer")
 	a.timer("NewTicker", "Ticker")
 	a.timer("AfterFunc")
-	for _, name := range counters {
-		if sig := a.signature(name); sig != nil && plain(sig) == " -> int" {
-			a.put("Armed", instance+"."+name)
-		}
-	}
-	for field, second := range map[string]string{"WithTimeout": "time.Duration", "WithDeadline": "time.Time"} {
-		want := "context.Context," + second + " -> context.Context,context.CancelFunc"
-		for _, name := range []string{field, "Context" + field} {
-			if sig := a.signature(name); sig != nil && plain(sig) == want && !sig.Variadic() {
-				a.put(field, instance+"."+name)
-			}
-		}
-	}
 	sleep := a.signature("SleepFor")
 	if sleep != nil && slices.Equal(kindsOf(sleep.Params()), []kind{context, duration}) {
-		a.put("Sleep", a.function0("func(d time.Duration) { x.SleepFor(context.Background(), d) }", "", false))
+		a.put("Sleep", "func(d time.Duration) { x.SleepFor(context.Background(), d) }")
 	}
 	slices.Sort(a.fields)
 	a.left(map[string]bool{})
 	a.assume("it moves by %s", advance)
 }
 
-// function0 is a function, or the method itself where it is the same.
-func (a *adapter) function0(text, method string, same bool) string {
-	if same && strings.HasPrefix(method, instance+".") {
-		if sig := a.signature(strings.TrimPrefix(method, instance+".")); sig != nil && !sig.Variadic() {
-			return method
-		}
-	}
-	for _, name := range []string{"time", "context"} {
-		if strings.Contains(text, name+".") {
-			a.use(name, name)
-		}
-	}
-	return text
-}
-
-// likeTime sets a field to a method that is like the function of package time.
-func (a *adapter) likeTime(field, want string) {
-	names := []string{field}
-	if field == "After" {
-		names = append(names, "TickAfter")
-	}
-	for _, name := range names {
+// likeTime sets a field to a method of its name, or else of another, that is like the function of package time.
+func (a *adapter) likeTime(field, want string, others ...string) {
+	for _, name := range append([]string{field}, others...) {
 		sig := a.signature(name)
-		if sig == nil || a.set[field] || plain(sig) != want || demanding.MatchString(a.comment(name)) {
+		if sig == nil || plain(sig) != want || demanding.MatchString(a.comment(name)) {
 			continue
 		}
 		from, to, _ := strings.Cut(want, " -> ")
 		result := map[bool]string{true: "return "}[to != ""]
-		text := fmt.Sprintf("func(v %s) %s { %s%s.%s(v) }", from, to, result, instance, name)
-		a.put(field, a.function0(text, instance+"."+name, true))
+		switch {
+		case !sig.Variadic():
+			a.put(field, instance+"."+name)
+		case from != "" && !strings.Contains(from, ","):
+			a.put(field, fmt.Sprintf("func(v %s) %s { %s%s.%s(v) }", from, to, result, instance, name))
+		}
 	}
 }
 
 // isClockwork reports whether the clock has clockwork's methods and types.
 func (a *adapter) isClockwork() bool {
-	for name, result := range map[string]string{
-		"NewTimer": clockwork + ".Timer", "AfterFunc": clockwork + ".Timer", "NewTicker": clockwork + ".Ticker",
-	} {
-		sig := a.signature(name)
-		if sig == nil || sig.Variadic() || !strings.HasSuffix(plain(sig), " -> "+result) {
+	for name, want := range clockMethods {
+		if sig := a.signature(name); sig == nil || sig.Variadic() || plain(sig) != want {
 			return false
 		}
 	}
-	for _, name := range []string{"Now", "Since", "Until", "Sleep", "After", "Advance"} {
-		if a.method(name) == nil {
-			return false
-		}
-	}
-	return true
+	return a.method("Advance") != nil
 }
 
 // timer sets the field of a timer, a ticker or a function's timer, with one of the methods.
@@ -203,9 +179,8 @@ func (a *adapter) timer(field string, others ...string) {
 		if sig == nil || a.set[field] {
 			continue
 		}
-		params, _, _ := strings.Cut(plain(sig), " -> ")
-		want := map[bool]string{true: "time.Duration,func()", false: "time.Duration"}[field == "AfterFunc"]
-		if params != want || sig.Results().Len() == 0 {
+		params, _, _ := strings.Cut(clockMethods[field], " -> ")
+		if !strings.HasPrefix(plain(sig), params+" -> ") || sig.Results().Len() == 0 {
 			continue
 		}
 		if expr := a.handle(field, name, sig.Results()); expr != "" {
@@ -242,12 +217,9 @@ func (a *adapter) handle(field, name string, results *types.Tuple) string {
 			channel = text
 		}
 	}
-	role, call := "Timer", fmt.Sprintf("%s := %s.%s(d)", vars, instance, name)
-	params := "d time.Duration"
-	switch field {
-	case "NewTicker":
-		role = "Ticker"
-	case "AfterFunc":
+	role := map[bool]string{true: "Ticker", false: "Timer"}[field == "NewTicker"]
+	call, params := fmt.Sprintf("%s := %s.%s(d)", vars, instance, name), "d time.Duration"
+	if field == "AfterFunc" {
 		params, channel, call = params+", f func()", "nil", strings.TrimSuffix(call, ")")+", f)"
 		if vars != "h" {
 			return ""
@@ -256,8 +228,6 @@ func (a *adapter) handle(field, name string, results *types.Tuple) string {
 	if channel == "" || !strings.HasPrefix(stop, " -> ") {
 		return ""
 	}
-	a.use("time", "time")
-	a.use(clockwork, "clockwork")
 	stopper := "func() bool { return h.Stop() }"
 	if stop != " -> bool" {
 		stopper = "func() bool { h.Stop(); return true }"
@@ -273,11 +243,9 @@ func (a *adapter) handle(field, name string, results *types.Tuple) string {
 		resetter = "nil"
 		a.put("No"+role+"Reset", "true")
 	}
-	a.helpers["handle"] = true
 	literal := fmt.Sprintf("handle{%s, %s, %s}", channel, stopper, resetter)
 	if role == "Ticker" {
 		literal = "ticker{" + literal + "}"
-		a.helpers["ticker"] = true
 	}
 	return fmt.Sprintf("func(%s) clockwork.%s {\n%s\nreturn %s\n}", params, role, call, literal)
 }
@@ -306,13 +274,11 @@ func (a *adapter) ownClock(t types.Type, i *types.Interface) string {
 		timer := sig.Results().At(0).Type()
 		made := "c.Clock." + m.Name() + "(" + gives + ")"
 		if hasMethod(timer.Underlying().(*types.Interface), "C") {
-			made, a.helpers["own"+role] = "own"+role+"{"+made+"}", true
+			made = "own" + role + "{" + made + "}"
 		}
 		text += "func (c ownClock) " + m.Name() + "(" + takes + ") " + types.TypeString(timer, a.qualifier) +
 			" { return " + made + " }\n"
 	}
-	a.use("time", "time")
-	a.use(clockwork, "clockwork")
 	a.time, a.own = "Injected", text
 	return "ownClock{env.Clock}"
 }

@@ -76,7 +76,6 @@ var noise = regexp.MustCompile(`^(\s*(=== |--- )|PASS$|FAIL$|(FAIL|ok|exit statu
 // earlier is what a test says of the process of an earlier run, which is no failure of this one.
 var earlier = regexp.MustCompile(`(?m)^conformance: (the process of an earlier run of .*\n(?:.*\n)??replay: .*\n)`)
 
-// failsBelow reports whether a subtest of a test failed.
 func (t *tests) failsBelow(key string) bool {
 	for other, ended := range t.ended {
 		if ended == "fail" && strings.HasPrefix(other, key+"/") {

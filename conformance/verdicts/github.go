@@ -1,25 +1,16 @@
 package main
 
 import (
-	"cmp"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"strings"
 
 	"github.com/escapement-go/escapement/conformance"
 )
 
-// checkout is the folder to which the paths of annotations are relative: that of the repository in a workflow, or else
-// the current one.
-func checkout() string {
-	here, _ := os.Getwd()
-	return cmp.Or(os.Getenv("GITHUB_WORKSPACE"), here)
-}
-
-// annotate prints a workflow command of GitHub Actions for each rule that fails, at the line of its spec. What could
-// not be judged fails a test only where nothing else does.
+// annotate prints a workflow command of GitHub Actions for each rule that fails, at the line of its spec: a path from
+// the root. What could not be judged fails a test only where nothing else does.
 func annotate(w io.Writer, all []*report, root string) {
 	for _, r := range all {
 		causes := r.causes()

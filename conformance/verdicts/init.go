@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"flag"
@@ -12,11 +13,9 @@ import (
 	"go/token"
 	"go/types"
 	"io"
-	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 )
@@ -42,13 +41,11 @@ func initialize(args []string, stdout, stderr io.Writer) int {
 	return 0
 }
 
-// initOptions are the flags of init.
 type initOptions struct {
 	contract, out, html string
 	writeTraits         bool
 }
 
-// initFlags are the flags of init.
 func initFlags(stderr io.Writer) (*flag.FlagSet, *initOptions) {
 	fs, o := flag.NewFlagSet("verdicts init", flag.ContinueOnError), &initOptions{}
 	fs.SetOutput(stderr)
@@ -78,7 +75,8 @@ func (o *initOptions) write(arg string, stdout, stderr io.Writer) error {
 		}
 		return (&trial{file: arg, folder: folder, o: o}).again(stdout, stderr)
 	}
-	path, name := target(arg)
+	dot := strings.LastIndex(arg, ".") // a name alone is one of the package in this folder
+	path, name := cmp.Or(arg[:max(dot, 0)], "."), arg[dot+1:]
 	if !token.IsIdentifier(name) {
 		return fmt.Errorf("%w: %s names no type, constructor or test file", errUsage, arg)
 	}
@@ -100,7 +98,7 @@ func (o *initOptions) write(arg string, stdout, stderr io.Writer) error {
 	if len(all) == 0 {
 		return err
 	}
-	t := trial{file: o.out, folder: pkg.folder(), all: all, o: o}
+	t := trial{file: o.out, folder: pkg.folder(), all: all, took: all[0], o: o}
 	if o.out == "" {
 		t.file = filepath.Join(t.folder, "conformance_test.go")
 	} else if filepath.Base(o.out) == o.out {
@@ -109,10 +107,10 @@ func (o *initOptions) write(arg string, stdout, stderr io.Writer) error {
 		return err
 	}
 	t.rename()
-	switch err = create(t.file, all[0].source()); {
-	case errors.Is(err, fs.ErrExist):
+	if _, err := os.Lstat(t.file); err == nil {
 		return t.again(stdout, stderr)
-	case err != nil:
+	}
+	if err := os.WriteFile(t.file, all[0].source(), 0o666); err != nil {
 		return err
 	}
 	if len(all[0].lacking) == 0 && (o.out == "" || o.html != "" || o.writeTraits) {
@@ -122,28 +120,6 @@ func (o *initOptions) write(arg string, stdout, stderr io.Writer) error {
 	}
 	t.tell(stdout)
 	return nil
-}
-
-// target splits package.Name. A name alone is one of the package in this folder.
-func target(arg string) (path, name string) {
-	dot := strings.LastIndex(arg, ".")
-	if path, name = arg[:max(dot, 0)], arg[dot+1:]; path == "" {
-		path = "."
-	}
-	return path, name
-}
-
-// create writes a file that is not there yet.
-func create(path string, text []byte) error {
-	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o666)
-	if err != nil {
-		return err
-	}
-	if _, err := f.Write(text); err != nil {
-		f.Close()
-		return err
-	}
-	return f.Close()
 }
 
 // loaded is a package as the go command sees it.
@@ -251,14 +227,4 @@ func texts(pattern string) string {
 		b.Write(append(text, '\n'))
 	}
 	return b.String()
-}
-
-// comments are those on what is judged, and on its package.
-func (a *adapter) comments() string { return a.commentsOn(a.names()) }
-
-// commentsOn are those on some names.
-func (a *adapter) commentsOn(names []string) string {
-	any := strings.ReplaceAll(regexp.QuoteMeta(strings.Join(names, " ")), " ", "|")
-	comment := regexp.MustCompile(`(?m)^// (An? |Package )?(` + any + `)\b.*\n(//.*\n)*`)
-	return strings.ReplaceAll(strings.Join(comment.FindAllString(a.pkg.files(), -1), ""), "\n// ", " ")
 }

@@ -89,6 +89,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"flag"
 	"fmt"
@@ -103,7 +104,6 @@ import (
 
 func main() { os.Exit(run(os.Args[1:], os.Stdout, os.Stderr)) }
 
-// options are the flags.
 type options struct {
 	html, title   string
 	json, verbose bool
@@ -115,23 +115,12 @@ type options struct {
 	packages      []string
 }
 
-// testFlags are the flags that are passed to go test as they are; those with true are switches.
-var testFlags = []struct {
-	name   string
-	toggle bool
-	usage  string
-}{
-	{"race", true, "as in go test"},
-	{"short", true, "as in go test"},
-	{"count", false, "as in go test"},
-	{"tags", false, "as in go test"},
-	{"timeout", false, "as in go test"},
-	{"skip", false, "as in go test"},
-	{"cpu", false, "as in go test"},
-	{"p", false, "as in go test"},
-}
+// Flags that are passed to go test as they are: those with a value, and switches.
+var (
+	testFlags    = []string{"count", "tags", "timeout", "skip", "cpu", "p"}
+	testSwitches = []string{"race", "short"}
+)
 
-// parse reads the arguments.
 func parse(args []string, stderr io.Writer) (*options, error) {
 	o := &options{}
 	fs := flag.NewFlagSet("verdicts", flag.ContinueOnError)
@@ -149,23 +138,19 @@ func parse(args []string, stderr io.Writer) (*options, error) {
 	fs.BoolVar(&o.github, "github", false, "print an annotation of GitHub Actions for each rule that fails")
 	fs.BoolVar(&o.verbose, "v", false, "print what is skipped, and why")
 	fs.BoolVar(&o.interleave, "interleave", false, "try every order of calls at one instant, up to a bound")
-	fs.Func("with", "with -interleave, rewrite this package of a dependency too", func(s string) error {
-		o.with = append(o.with, "-with="+s)
-		return nil
-	})
-	fs.StringVar(&o.run, "run", "^TestConformance", "the tests to run, as in go test")
-	for _, f := range testFlags {
-		if f.toggle {
-			fs.BoolFunc(f.name, f.usage, func(s string) error {
-				o.passed = append(o.passed, "-"+f.name+"="+s)
-				return nil
-			})
-			continue
-		}
-		fs.Func(f.name, f.usage, func(s string) error {
-			o.passed = append(o.passed, "-"+f.name+"="+s)
+	add := func(to *[]string, name string) func(string) error {
+		return func(value string) error {
+			*to = append(*to, "-"+name+"="+value)
 			return nil
-		})
+		}
+	}
+	fs.Func("with", "with -interleave, rewrite this package of a dependency too", add(&o.with, "with"))
+	fs.StringVar(&o.run, "run", "^TestConformance", "the tests to run, as in go test")
+	for _, name := range testFlags {
+		fs.Func(name, "as in go test", add(&o.passed, name))
+	}
+	for _, name := range testSwitches {
+		fs.BoolFunc(name, "as in go test", add(&o.passed, name))
 	}
 	if err := fs.Parse(args); err != nil {
 		return nil, err
@@ -185,7 +170,6 @@ var errUsage = errors.New("usage")
 // usageFailed is the exit code for arguments that make no sense, as the go command has it.
 const usageFailed = 2
 
-// run does what the arguments say and returns the exit code.
 func run(args []string, stdout, stderr io.Writer) int {
 	if len(args) > 0 && args[0] == "init" {
 		return initialize(args[1:], stdout, stderr)
@@ -216,17 +200,15 @@ func verdicts(o *options, stdout, stderr io.Writer) (*watcher, int, error) {
 	if err != nil {
 		return nil, 1, err
 	}
-	all := ordered(w.reports)
+	all, rest := ordered(w.reports), stderr
 	if !o.json {
 		printAll(stdout, all, o, w.screen)
-	}
-	rest := stdout
-	if o.json {
-		rest = stderr
+		rest = stdout
 	}
 	w.tests.printRest(rest, all)
 	if o.github {
-		defer annotate(rest, all, checkout())
+		here, _ := os.Getwd()
+		defer annotate(rest, all, cmp.Or(os.Getenv("GITHUB_WORKSPACE"), here))
 	}
 	switch {
 	case len(all) == 0 && code != 0: // which was told above
@@ -257,7 +239,7 @@ const weave = "github.com/escapement-go/escapement/synctestcompat/interleave/wea
 func judge(o *options, w *watcher, stderr io.Writer) (int, error) {
 	command := []string{"go", "test"}
 	if o.interleave {
-		command = append([]string{filepath.Join(w.folder, "weave.exe")}, o.with...)
+		command = append([]string{filepath.Join(w.files.path, "weave.exe")}, o.with...)
 		build := exec.Command("go", "build", "-o", command[0], weave) // go run would say how it exits
 		if build.Stderr = stderr; build.Run() != nil {
 			return 1, nil
@@ -265,7 +247,7 @@ func judge(o *options, w *watcher, stderr io.Writer) (int, error) {
 	}
 	args := slices.Concat(command[1:], []string{"-json", "-run", o.run}, o.passed, o.packages)
 	cmd := exec.Command(command[0], args...)
-	cmd.Env = append(os.Environ(), "ESCAPEMENT_REPORT="+w.folder)
+	cmd.Env = append(os.Environ(), "ESCAPEMENT_REPORT="+w.files.path)
 	cmd.Stderr = stderr
 	out, err := cmd.StdoutPipe()
 	if err != nil {
@@ -285,11 +267,10 @@ func judge(o *options, w *watcher, stderr io.Writer) (int, error) {
 	for lines != nil {
 		select {
 		case e, ok := <-lines:
+			w.tests.add(e)
 			if !ok {
 				lines = nil
-				break
 			}
-			w.tests.add(e)
 		case now := <-tick.C:
 			w.look(now)
 		}

@@ -73,7 +73,7 @@ func (a *adapter) filled() {
 		a.declare("Context", "concurrencytest.ContextIgnored")
 	}
 	if slices.ContainsFunc(a.c.must, func(field string) bool { return a.set[field] }) {
-		text := strings.Join(a.lines, "\n") + set
+		text := a.making() + set
 		if (a.set["Call"] || a.set["CallKey"] || a.c.pkg == "batchtest") && !strings.Contains(text, a.c.made+"(") {
 			a.lack("say how it calls %s", a.c.made)
 		}
@@ -157,15 +157,10 @@ func (a *adapter) function(sig *types.Signature) {
 	a.lack("its results are unclear: %s", types.TypeString(sig, a.short))
 }
 
-// names of the parameters of an operation, by kind.
-var paramNames = map[kind]string{
-	payload: "v", count: "n", context: "ctx", instant: "at", key: "key", running: "run", duration: "most", pace: "r",
-}
-
-// goTypes are the types of the parameters of an operation, by kind.
-var goTypes = map[kind]string{
-	payload: "int", count: "int", context: "context.Context", instant: "time.Time", key: "int", running: "func()",
-	duration: "time.Duration", pace: "limitertest.Rate",
+// parameters are those of an operation, by kind.
+var parameters = map[kind]string{
+	payload: "v int", count: "n int", context: "ctx context.Context", instant: "at time.Time", key: "key int",
+	running: "run func()", duration: "most time.Duration", pace: "r limitertest.Rate",
 }
 
 // needs are the parameters of an operation that no argument has taken yet.
@@ -183,7 +178,7 @@ func (n *needs) take(k kind) bool {
 // call is an operation by means of a function, "" if it cannot be. One that waits for what comes of it is called on a
 // goroutine.
 func (a *adapter) call(o operation, sig *types.Signature, fn string, waits bool) string {
-	var have, args []string
+	var have, want, args []string
 	left := needs(slices.Clone(o.params))
 	// With keys, other operations of events act on all keys or do nothing.
 	a.anyKey = map[bool]string{true: "1"}[o.field == "Call" || a.c.pkg == "limitertest"]
@@ -191,7 +186,9 @@ func (a *adapter) call(o operation, sig *types.Signature, fn string, waits bool)
 	a.text = a.textOf(sig)
 	for i := range sig.Params().Len() {
 		if variadic(sig, i) {
-			args = append(args, a.spread(sig, i, &left)...)
+			if eventOf(sig) == i && left.take(payload) {
+				args = append(args, a.payload(isSlice(sig.Params().At(i).Type())))
+			}
 			break
 		}
 		arg := a.argument(sig.Params().At(i), &left)
@@ -202,40 +199,51 @@ func (a *adapter) call(o operation, sig *types.Signature, fn string, waits bool)
 	}
 	single := slices.Contains(left, count) && a.c.pkg == "limitertest"
 	for _, k := range o.params {
-		name := paramNames[k]
+		name, of, _ := strings.Cut(parameters[k], " ")
 		if slices.Contains(left, k) { // the method knows nothing of it
-			switch {
-			case slices.Contains([]kind{instant, key, running, duration, pace}, k), k == context && o.field == "WaitN",
-				k == payload && (slices.Contains(o.params, key) || o.field == "Cancel"),
-				k == count && (o.field == "AllowN" || o.field == "AllowAt"):
+			if o.needs(k) {
 				return ""
 			}
 			name = map[bool]string{true: "n", false: "_"}[single && k == count]
 		}
-		have = append(have, name+" "+goTypes[k])
+		have, want = append(have, name+" "+of), append(want, of)
 	}
 	body, same := a.result(o, sig, fn, fn+"("+strings.Join(args, ", ")+")")
+	if body == "" {
+		return ""
+	}
 	if waits {
 		body, same = "go "+body, false
 	}
-	if body != "" {
-		a.dropped(o, left, fn)
-		if slices.Contains(left, count) && a.c.pkg == "concurrencytest" && slices.Contains(a.c.must, o.field) {
-			a.declare("OneAtATime", "true")
-		}
+	if slices.Contains(left, payload) && a.carried != nil {
+		a.ask("say in " + o.field + " how " + fn + " gets the number of an event; until then payloads are not judged")
+	}
+	if slices.Contains(left, count) && a.c.pkg == "concurrencytest" && slices.Contains(a.c.must, o.field) {
+		a.declare("OneAtATime", "true")
 	}
 	switch {
-	case body == "":
-		return ""
 	case single:
 		a.declare("OneAtATime", "true")
 		body = "if n != 1 {\npanic(\"one at a time\")\n}\n" + body
-	case same && fits(o, sig):
+	case same && !sig.Variadic() && strings.HasPrefix(plain(sig), strings.Join(want, ",")+" -> "):
 		return fn
 	case strings.Contains(body, "close(done)"): // it may return before the function has
 		body = a.awaited(body, fn)
 	}
-	return fmt.Sprintf("func(%s)%s { %s%s }", strings.Join(have, ", "), a.returns(o), a.guard(o, sig), body)
+	return fmt.Sprintf("func(%s)%s { %s%s }", strings.Join(have, ", "), returns[o.result], a.guard(o, sig), body)
+}
+
+// needs reports whether what knows nothing of a parameter is no such operation.
+func (o operation) needs(k kind) bool {
+	switch k {
+	case context:
+		return o.field == "WaitN"
+	case payload:
+		return slices.Contains(o.params, key) || o.field == "Cancel"
+	case count:
+		return o.field == "AllowN" || o.field == "AllowAt"
+	}
+	return true
 }
 
 // awaited waits for the end of a function that a call runs. A panic that would end the process is one of the caller.
@@ -265,24 +273,8 @@ func (a *adapter) textOf(sig *types.Signature) (text *types.Var) {
 	return text
 }
 
-// dropped asks for what becomes of the number of an event, where an operation has one and a function none.
-func (a *adapter) dropped(o operation, left needs, fn string) {
-	if slices.Contains(left, payload) && a.carried != nil {
-		a.ask("say in " + o.field + " how " + fn + " gets the number of an event; until then payloads are not judged")
-	}
-}
-
-// spread is the event for a parameter that takes any number of them.
-func (a *adapter) spread(sig *types.Signature, i int, left *needs) []string {
-	if eventOf(sig) == i && left.take(payload) {
-		return []string{a.payload(isSlice(sig.Params().At(i).Type()))}
-	}
-	return nil
-}
-
 // misfit is the condition under which a number is none of a type, "" if it always is one.
 func (a *adapter) misfit(t types.Type, expr string) string {
-	a.use("math", "math")
 	switch parts := narrow.FindStringSubmatch(t.Underlying().String()); {
 	case parts == nil:
 		return ""
@@ -307,7 +299,6 @@ func (a *adapter) guard(o operation, sig *types.Signature) string {
 				release: `return nil, errors.New("range")`, none: `panic("out of range")`,
 				booking: "return limitertest.Reservation{OK: func() bool { return false }}",
 			}[o.result]
-			a.use("errors", "errors")
 			return "if " + condition + " { " + returned + " }\n"
 		}
 	}
@@ -337,7 +328,7 @@ func (a *adapter) argument(v *types.Var, left *needs) string {
 	case k == count || k == perSec:
 		return a.number(v, left)
 	case k == context:
-		return a.use("context", "context") + ".Background()"
+		return "context.Background()"
 	case (isAny(t) || isRef(t) || v == a.text) && left.take(payload):
 		return a.payload(t)
 	case k == duration:
@@ -432,7 +423,6 @@ func (a *adapter) keyText(v *types.Var, numbered bool) string {
 		if v.Name() == "" {
 			a.assume("its text without a name is a key: if it is ignored, use no field for keys")
 		}
-		a.use("strconv", "strconv")
 		return a.converted(v.Type(), "strconv.Itoa(key)")
 	}
 	return a.converted(v.Type(), `"1"`)
@@ -451,18 +441,6 @@ func quantity(v *types.Var) bool {
 
 var quantities = regexp.MustCompile(`(?i)^(n|num|count|tokens?|cost|amount|quantity|weight|size|permits?|units|hits)$`)
 
-// fits reports whether a function has the parameters of an operation.
-func fits(o operation, sig *types.Signature) bool {
-	var got, want []string
-	for i := range sig.Params().Len() {
-		got = append(got, types.TypeString(sig.Params().At(i).Type(), nil))
-	}
-	for _, k := range o.params {
-		want = append(want, goTypes[k])
-	}
-	return !sig.Variadic() && slices.Equal(got, want)
-}
-
 // payload is the number of an event as a type.
 func (a *adapter) payload(t types.Type) string {
 	switch {
@@ -471,8 +449,34 @@ func (a *adapter) payload(t types.Type) string {
 	case isRef(t):
 		return "&v"
 	case kindOf(t) == ident:
-		a.use("strconv", "strconv")
 		return a.converted(t, "strconv.Itoa(v)")
 	}
 	return types.TypeString(t, a.qualifier) + "(v)"
+}
+
+// control sets the operations that the second result of the constructor has, as methods or as fields that are
+// functions, and returns the name of that result, "" if it has none.
+func (a *adapter) control(t types.Type) string {
+	before, used := len(a.set), map[string]bool{}
+	for _, o := range a.c.operations {
+		for _, member := range o.methods {
+			sig := a.signatureOf(t, member)
+			if sig == nil || used[member] || slices.Contains(a.c.must, o.field) || a.done(o.field) {
+				continue
+			}
+			if expr := a.call(o, sig, "control."+member, false); expr != "" {
+				a.put(o.field, expr)
+				used[member] = true
+			}
+		}
+	}
+	if len(a.set) == before {
+		return ""
+	}
+	for _, m := range members(t) {
+		if !used[m.name] {
+			a.note("not used: %s of the second result", m.name)
+		}
+	}
+	return "control"
 }

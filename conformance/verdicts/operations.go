@@ -247,7 +247,6 @@ var known = []*contract{
 	},
 }
 
-// kindsOf are the kinds of parameters or results.
 func kindsOf(t *types.Tuple) []kind {
 	var out []kind
 	for i := range t.Len() {
@@ -266,7 +265,6 @@ func namesOf(k kind, t *types.Tuple) (names []string) {
 	return names
 }
 
-// countOf is how many parameters or results are of a kind.
 func countOf(k kind, t *types.Tuple) int { return len(namesOf(k, t)) }
 
 // kindOf says what a type is to an adapter.

@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/escapement-go/escapement/conformance"
+	"github.com/escapement-go/escapement/internal/timeline"
 )
 
 //go:embed page.html
@@ -22,7 +23,6 @@ var pageStyle string
 
 var pageTemplate = template.Must(template.New("page").Parse(pageText))
 
-// page is what the template shows.
 type page struct {
 	Title, Summary, Version string
 	Style                   template.CSS
@@ -53,49 +53,28 @@ type cellView struct{ Text, Class, Href string }
 
 // impl is an implementation below the table.
 type impl struct {
-	ID, Name, Time, Package, Test, Partial, Summary, Effort, Next string
+	*report
+	ID, Name, Summary, Effort, Next string
 
-	Traits   []string
-	Findings []finding
-	Passed   []passed
-	Skipped  []skippedView
+	Findings, Passed []finding
+	Skipped          []skipped
 }
 
-// finding is a rule that was broken, or that could not be judged.
+// finding is a rule that was broken or held, or that could not be judged.
 type finding struct {
-	ID, Rule, Class, Word, Headline, Law, Because, Why, Order string
-	Schedule, Words, Interleaving, Replay                     string
-	Drawing                                                   template.HTML
-	Open                                                      bool
-	Place                                                     string
-	Unexplained, Literal                                      string // of a decision, and of what is undeclared
-	Also                                                      []alsoBroken
-	frees                                                     []string // the rules that await a decision
+	conformance.Verdict
+	ID, Class, Word, Headline, Words string
+
+	Drawing     template.HTML
+	Open        bool
+	Place       string
+	Unexplained string    // of a decision
+	Literal     string    // of what is undeclared
+	Judged      string    // by how many runs, if it held
+	Also        []finding // other rules that fail by its cause
+	frees       []string  // the rules that await a decision
 }
 
-// alsoBroken is another rule that fails by the cause of a finding.
-type alsoBroken struct{ ID, Rule, Headline, Law, Replay string }
-
-// passed is a rule that held.
-type passed struct {
-	Rule, Law, Note, Example, Judged string
-	Drawing                          template.HTML
-}
-
-// skippedView is a reason to skip rules.
-type skippedView struct{ Reason, Rules string }
-
-// classes of statuses, and the words for them in full.
-var classes = map[conformance.Status][2]string{
-	conformance.Pass:         {"pass", "passes"},
-	conformance.Fail:         {"fail", "fails"},
-	conformance.KnownFail:    {"known", "known to fail"},
-	conformance.Inconclusive: {"open", "inconclusive"},
-	conformance.Undecided:    {"undecided", "undecided"},
-	conformance.Skip:         {"skip", "skipped"},
-}
-
-// writePage writes the page to a file.
 func writePage(path, title string, all []*report) error {
 	text, err := renderPage(title, all)
 	if err != nil {
@@ -104,7 +83,6 @@ func writePage(path, title string, all []*report) error {
 	return os.WriteFile(path, text, 0o666)
 }
 
-// renderPage makes the page.
 func renderPage(title string, all []*report) ([]byte, error) {
 	p := page{Title: title, Summary: "Nothing was judged.", Style: template.CSS(pageStyle)}
 	if len(all) > 0 {
@@ -144,13 +122,15 @@ const mostDrawn = 5
 func newSection(reports []*report, few bool, ids *slugs) section {
 	s := section{Name: reports[0].Contract, ID: ids.of(reports[0].Contract)}
 	for _, rule := range columns(reports) {
-		s.Rules = append(s.Rules, newRule(reports, rule, ids))
+		view := ruleView{Rule: rule}
+		for _, r := range reports { // any of which may have the law
+			if v, _ := r.Verdict(rule); v.Law != "" && view.ID == "" {
+				view.ID, view.Law = ids.of(r.Contract, "rule", rule), v.Law
+			}
+		}
+		s.Rules = append(s.Rules, view)
 	}
-	counted := slices.Clone(shown)
-	counted = slices.DeleteFunc(counted, func(st shownStatus) bool {
-		return !slices.ContainsFunc(reports, func(r *report) bool { return r.Count(st.status) > 0 })
-	})
-	for _, st := range counted {
+	for _, st := range counting(reports) {
 		s.Counts = append(s.Counts, st.cell)
 	}
 	for _, r := range reports {
@@ -158,7 +138,7 @@ func newSection(reports []*report, few bool, ids *slugs) section {
 		in.Name = distinct(r, reports)
 		s.Impls = append(s.Impls, in)
 		line := tableRow{Name: in.Name, Time: r.Time, Href: "#" + in.ID}
-		for _, st := range counted {
+		for _, st := range counting(reports) {
 			line.Counts = append(line.Counts, unlessZero(r.Count(st.status)))
 		}
 		for _, rule := range s.Rules {
@@ -169,41 +149,18 @@ func newSection(reports []*report, few bool, ids *slugs) section {
 	return s
 }
 
-// newRule is a column, with the law that any of the reports has.
-func newRule(reports []*report, rule string, ids *slugs) ruleView {
-	view := ruleView{Rule: rule}
-	for _, r := range reports {
-		if v, _ := r.Verdict(rule); v.Law != "" && view.ID == "" {
-			view.ID, view.Law = ids.of(r.Contract, "rule", rule), v.Law
-		}
-	}
-	return view
-}
-
 // distinct is the name of an implementation, with its time source and its test where others have that name, too.
-func distinct(r *report, reports []*report) string {
-	name, times, tests := 0, 0, 0
-	for _, o := range reports {
-		if o.Name != r.Name {
-			continue
+func distinct(r *report, reports []*report) (name string) {
+	for _, form := range []string{"%s", "%s (%s)", "%s (%s, %s)", "%s (%s, %s of %s)"} {
+		called := func(r *report) string {
+			return fmt.Sprintf(form, []any{r.Name, r.Time, r.Test, r.Package}[:strings.Count(form, "%s")]...)
 		}
-		name++
-		if o.Time == r.Time {
-			times++
-		}
-		if o.Time == r.Time && o.Test == r.Test {
-			tests++
+		name = called(r)
+		if !slices.ContainsFunc(reports, func(o *report) bool { return o != r && called(o) == name }) {
+			break
 		}
 	}
-	switch {
-	case name == 1:
-		return r.Name
-	case times == 1:
-		return fmt.Sprintf("%s (%s)", r.Name, r.Time)
-	case tests == 1:
-		return fmt.Sprintf("%s (%s, %s)", r.Name, r.Time, r.Test)
-	}
-	return fmt.Sprintf("%s (%s, %s of %s)", r.Name, r.Time, r.Test, r.Package)
+	return name
 }
 
 // unlessZero is a number, and nothing for 0.
@@ -220,14 +177,11 @@ func newCell(r *report, rule string, in impl) cellView {
 	if !ok {
 		return cellView{Text: "–", Class: "skip"}
 	}
-	c := cellView{Text: r.cell(rule), Class: classes[v.Status][0]}
+	c := cellView{Text: as(v.Status).cell, Class: as(v.Status).class}
 	for _, f := range in.Findings {
-		if f.Rule == rule || v.Status == conformance.Undecided && slices.Contains(f.frees, rule) {
-			c.Href = "#" + f.ID
-		}
-		for _, a := range f.Also {
-			if a.Rule == rule {
-				c.Href = "#" + a.ID
+		for _, f := range slices.Concat([]finding{f}, f.Also) {
+			if f.Rule == rule || v.Status == conformance.Undecided && slices.Contains(f.frees, rule) {
+				c.Href = "#" + f.ID
 			}
 		}
 	}
@@ -240,72 +194,65 @@ var proofs = map[string]string{"CANARY": "Time comes from where the test says.",
 // newImpl is the part of the page on an implementation; where there are few, each rule that holds is drawn, too.
 func newImpl(r *report, few bool, ids *slugs) impl {
 	in := impl{
-		ID: ids.of(r.Contract, r.Name, r.Time), Name: r.Name, Time: r.Time, Package: r.Package, Test: r.Test,
-		Partial: r.Partial, Summary: counted(&r.Report), Traits: r.Traits, Next: whatNext(r),
-		Effort: number(r.Schedules, "schedule") + ", " + number(r.Runs, "run"),
+		report: r, ID: ids.of(r.Contract, r.Name, r.Time), Summary: counted(&r.Report), Next: whatNext(r),
+		Effort:  timeline.Count(r.Schedules, "schedule") + ", " + timeline.Count(r.Runs, "run"),
+		Skipped: skips(r),
 	}
 	in.Findings = findings(in.ID, r, ids)
 	for _, v := range r.Verdicts {
 		if v.Status != conformance.Pass {
 			continue
 		}
-		p := passed{Rule: v.Rule, Law: cmp.Or(v.Law, proofs[v.Rule]), Note: v.Reason, Example: v.Example}
+		v.Law = cmp.Or(v.Law, proofs[v.Rule])
+		p := finding{Verdict: v}
 		if v.Judged > 0 {
-			p.Judged = number(v.Judged, "run")
+			p.Judged = timeline.Count(v.Judged, "run")
 		}
 		if few && v.Picture != nil {
 			p.Drawing = drawn(v, ids.of(in.ID, v.Rule, "held"))
 		}
 		in.Passed = append(in.Passed, p)
 	}
-	for _, g := range skips(r) {
-		in.Skipped = append(in.Skipped, skippedView{g.reason, strings.Join(g.rules, ", ")})
-	}
 	return in
 }
+
+// last are the places of findings behind those that fail.
+var last = map[conformance.Status]int{conformance.Undecided: 1, conformance.Inconclusive: 2}
+
+// untold are the statuses of findings that no cause may have.
+var untold = []conformance.Status{conformance.Fail, conformance.KnownFail, conformance.Inconclusive}
 
 // findings are what fails, each cause once, then rules that fail no test, then the decisions, and last what could not
 // be judged.
 func findings(owner string, r *report, ids *slugs) []finding {
-	var broken, asked, open []finding
+	var out []finding
 	for _, d := range r.Decisions {
-		asked = append(asked, newDecision(owner, d, ids))
+		out = append(out, newDecision(owner, d, ids))
 	}
 	told := map[string]bool{}
 	for _, c := range r.causes() {
 		v, _ := r.Verdict(c.Rules[0])
 		f := newFinding(owner, v, ids)
 		f.Place = c.Place
-		for _, rule := range c.Rules {
-			told[rule] = true
-		}
+		told[v.Rule] = true
 		for _, rule := range c.Rules[1:] {
+			told[rule] = true
 			v, _ := r.Verdict(rule)
-			a := alsoBroken{ID: ids.of(owner, rule), Rule: rule, Law: v.Law, Replay: v.Replay}
+			a := finding{Verdict: v, ID: ids.of(owner, rule)}
 			if v.Reason != c.Headline {
 				a.Headline = v.Reason
 			}
 			f.Also = append(f.Also, a)
 		}
-		switch c.Status {
-		case conformance.Inconclusive:
-			open = append(open, f)
-		case conformance.Undecided:
-			asked = append(asked, f)
-		default:
-			broken = append(broken, f)
-		}
+		out = append(out, f)
 	}
 	for _, v := range r.Verdicts {
-		switch {
-		case told[v.Rule]:
-		case v.Status == conformance.Fail, v.Status == conformance.KnownFail:
-			broken = append(broken, newFinding(owner, v, ids))
-		case v.Status == conformance.Inconclusive:
-			open = append(open, newFinding(owner, v, ids))
+		if !told[v.Rule] && slices.Contains(untold, v.Status) {
+			out = append(out, newFinding(owner, v, ids))
 		}
 	}
-	return slices.Concat(broken, asked, open)
+	slices.SortStableFunc(out, func(a, b finding) int { return last[a.Status] - last[b.Status] })
+	return out
 }
 
 // newDecision is the part of the page on a decision that is asked for.
@@ -322,30 +269,24 @@ func newDecision(owner string, d conformance.Decision, ids *slugs) finding {
 	if d.Headline != "" {
 		v.Reason += ": " + d.Rule + ": " + d.Headline
 	}
-	f := newFinding(owner, v, ids)
-	f.Word, f.Open, f.frees, f.Why = "a decision", true, d.Frees, ""
 	if d.Means != "" {
-		f.Law = "It means: " + d.Means + "."
+		v.Law = "It means: " + d.Means + "."
 	}
-	f.Unexplained = d.Unexplained
 	if len(d.Frees) > 0 {
-		f.Law += " It turns off: " + strings.Join(d.Frees, ", ") + "."
+		v.Law += " It turns off: " + strings.Join(d.Frees, ", ") + "."
 	}
+	f := newFinding(owner, v, ids)
+	f.Word, f.Open, f.Unexplained, f.frees = "a decision", true, d.Unexplained, d.Frees
 	return f
 }
 
 // newFinding is the part of the page on a rule that was not kept.
 func newFinding(owner string, v conformance.Verdict, ids *slugs) finding {
 	f := finding{
-		ID: ids.of(owner, v.Rule), Rule: v.Rule, Class: classes[v.Status][0], Word: classes[v.Status][1],
-		Headline: headline(v), Law: v.Law, Because: v.Because, Schedule: v.Schedule, Replay: v.Replay,
-		Interleaving: v.Interleaving, Words: inWords(v.Schedule), Open: failing(&v), Literal: toPaste(v),
-	}
-	if v.Status == conformance.KnownFail {
-		f.Why = v.Reason
+		Verdict: v, ID: ids.of(owner, v.Rule), Class: as(v.Status).class, Word: as(v.Status).says,
+		Headline: headline(v), Words: inWords(v.Schedule), Open: failing(&v), Literal: toPaste(v),
 	}
 	if v.Picture != nil {
-		f.Order = v.Picture.Order
 		f.Drawing = drawn(v, f.ID)
 	}
 	return f

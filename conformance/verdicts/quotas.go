@@ -86,43 +86,33 @@ func (a *adapter) decides(name string, sig *types.Signature) *decision {
 // arguments are those of a call, of which one is the number of a key if there is a key to be numbered.
 func (d *decision) arguments(a *adapter, sig *types.Signature, numbered bool) (args []string, ok bool) {
 	for i := range sig.Params().Len() {
-		if sig.Variadic() && i == sig.Params().Len()-1 {
+		if variadic(sig, i) {
 			break
 		}
 		v := sig.Params().At(i)
-		t := v.Type()
-		switch kindOf(t) {
-		case context:
-			args = append(args, "context.Background()")
-		case ident:
-			text := a.keyText(v, isKey(v) && numbered && !d.keyed)
-			d.keyed = d.keyed || strings.Contains(text, "(key)")
-			args = append(args, text)
-		case instant:
-			d.explicit = true
-			args = append(args, "at")
-		case count, perSec:
-			if kindOf(t) == count && a.isNumbered(v) {
-				d.keyed = numbered
-				args = append(args, map[bool]string{true: "key", false: "1"}[numbered])
-				continue
-			} else if !quantity(v) && kindOf(t) == count {
-				args = append(args, types.TypeString(t, a.qualifier)+"(0)")
-				continue
-			}
-			if d.counts {
-				return nil, false
-			}
-			d.counts, d.misfit = true, a.misfit(t, "n")
-			args = append(args, a.fraction(t, "n"))
+		t, arg := v.Type(), ""
+		switch k := kindOf(t); {
+		case k == context:
+			arg = "context.Background()"
+		case k == ident:
+			arg = a.keyText(v, isKey(v) && numbered && !d.keyed)
+			d.keyed = d.keyed || strings.Contains(arg, "(key)")
+		case k == instant:
+			d.explicit, arg = true, "at"
+		case k == count && a.isNumbered(v):
+			d.keyed, arg = numbered, map[bool]string{true: "key", false: "1"}[numbered]
+		case k == count && !quantity(v):
+			arg = types.TypeString(t, a.qualifier) + "(0)"
+		case k == count && !d.counts, k == perSec && !d.counts:
+			d.counts, d.misfit, arg = true, a.misfit(t, "n"), a.fraction(t, "n")
 		default:
-			arg := map[string]string{"net/http.ResponseWriter": "w", "*net/http.Request": "r"}[types.TypeString(t, nil)]
-			if arg == "" {
-				return nil, false
-			}
+			arg = map[string]string{"net/http.ResponseWriter": "w", "*net/http.Request": "r"}[types.TypeString(t, nil)]
 			d.recorder = true
-			args = append(args, arg)
 		}
+		if arg == "" {
+			return nil, false
+		}
+		args = append(args, arg)
 	}
 	return args, true
 }
@@ -149,14 +139,12 @@ func (a *adapter) remainder(d *decision, numbered bool) string {
 func (d *decision) result(a *adapter, method string, results *types.Tuple, i int) {
 	v, said := results.At(i), a.comment(method)
 	name := strings.Trim(v.Name(), "_")
-	switch retry, reset := again.MatchString(said), strings.Contains(strings.ToLower(said), "reset"); {
-	case name == "" && i == 0:
-		name = method
-	case name == "" && retry != reset && countOf(duration, results) == 1:
+	retry, reset := again.MatchString(said), strings.Contains(strings.ToLower(said), "reset")
+	if name == "" && i > 0 && retry != reset && countOf(duration, results) == 1 {
 		name = map[bool]string{true: "retryAfter", false: "resetAfter"}[retry]
 	}
 	local := v.Name()
-	if local == "" || len(local) == 1 || reserved[local] != "" {
+	if local == "" || len(local) == 1 || slices.Contains(reserved, local) {
 		local = fmt.Sprintf("r%d", i)
 	}
 	found := false
@@ -170,23 +158,17 @@ func (d *decision) result(a *adapter, method string, results *types.Tuple, i int
 		set("Err", local)
 	case k == boolean:
 		denied, told := refuses.MatchString(name), true
-		if name == method {
+		if name == "" && i == 0 {
 			denied, told = a.denies(method, "")
 		}
 		d.open = !told
 		set("OK", map[bool]string{true: "!", false: ""}[denied]+local)
-	case k == count && remains.MatchString(name):
-		set("Remaining", "int("+local+")")
-	case k == duration && retries.MatchString(name):
-		set("RetryAfter", local)
-	case k == duration && resets.MatchString(name):
-		set("ResetAfter", local)
 	default:
 		now := map[bool]string{true: "env.Clock.Now()"}[a.time == "Injected"]
 		if d.explicit {
 			now = "at"
 		}
-		for _, m := range members(v.Type()) {
+		for _, m := range append(members(v.Type()), member{name, "", k}) {
 			d.member(local, now, m, set)
 		}
 	}
@@ -226,38 +208,38 @@ func members(t types.Type) []member {
 	return out
 }
 
+// says are what parts of results say by their names: a field of quotatest.Answer, and how it is made of the part.
+var says = []struct {
+	kind        kind
+	names       *regexp.Regexp
+	field, form string
+}{
+	{boolean, refuses, "OK", "!%s"},
+	{boolean, grants, "OK", "%s"},
+	{count, grants, "OK", "%s > 0"}, // how many are allowed
+	{count, remains, "Remaining", "int(%s)"},
+	{duration, retries, "RetryAfter", "%s"},
+	{duration, resets, "ResetAfter", "%s"},
+	{duration, resetTime, "ResetAfter", "%s"},
+	{instant, resetTime, "ResetAfter", "time.Until(%s)"},
+}
+
 // member looks at a part of a result. An instant is one of package time if now is "".
 func (d *decision) member(local, now string, m member, set func(field, expr string)) {
-	expr := local + m.expr
-	switch {
-	case m.kind == boolean && refuses.MatchString(m.name):
-		set("OK", "!"+expr)
-	case m.kind == boolean && grants.MatchString(m.name):
-		set("OK", expr)
-	case m.kind == count && grants.MatchString(m.name): // how many are allowed
-		set("OK", expr+" > 0")
-	case m.kind == count && remains.MatchString(m.name):
-		set("Remaining", "int("+expr+")")
-	case m.kind == duration && retries.MatchString(m.name):
-		set("RetryAfter", expr)
-	case m.kind == duration && (resets.MatchString(m.name) || resetTime.MatchString(m.name)):
-		set("ResetAfter", expr)
-	case m.kind == instant && resetTime.MatchString(m.name):
-		left := "time.Until(" + expr + ")"
-		if now != "" {
-			left = expr + ".Sub(" + now + ")"
+	for _, s := range says {
+		switch {
+		case s.kind != m.kind || !s.names.MatchString(m.name):
+		case m.kind == instant && now != "":
+			set(s.field, local+m.expr+".Sub("+now+")")
+		default:
+			set(s.field, fmt.Sprintf(s.form, local+m.expr))
 		}
-		set("ResetAfter", left)
 	}
 }
 
-// fillQuota sets the fields of quotatest.Funcs.
 func (a *adapter) fillQuota() {
 	defer a.left(map[string]bool{"Init": a.maker == nil})
 	if wrap := a.middleware(); wrap != "" {
-		a.use("net/http", "http")
-		a.use("net/http/httptest", "httptest")
-		a.use("strconv", "strconv")
 		a.declare("OneAtATime", "true")
 		a.assume("its middleware counts requests: declare Fields if it sets the header")
 		a.put("Take", `func(n int) quotatest.Answer {
@@ -315,16 +297,13 @@ func (a *adapter) fillQuotaEnds() {
 			a.put("GiveBack", "func(n int) { "+instance+"."+back+"("+a.converted(t, "n")+") }")
 		}
 	}
-	if sig := a.signature("Reset"); sig != nil && sig.Params().Len() == 0 {
-		a.put("Reset", "func() { "+instance+".Reset() }")
-	}
 	if sig := a.signature("Close"); sig != nil && plain(sig) == "context.Context -> error" {
-		a.use("context", "context")
 		a.put("Stop", "func() { _ = "+instance+".Close(context.Background()) }")
 	}
-	for _, name := range stops {
+	for _, name := range append([]string{"Reset"}, stops...) {
 		if sig := a.signature(name); sig != nil && strings.HasPrefix(plain(sig), " -> ") {
-			a.put("Stop", "func() { "+instance+"."+name+"() }")
+			field := map[bool]string{true: "Reset", false: "Stop"}[name == "Reset"]
+			a.put(field, "func() { "+instance+"."+name+"() }")
 		}
 	}
 }
@@ -353,7 +332,6 @@ func (d *decision) text(a *adapter) string {
 		b.WriteString("if " + d.misfit + " {\n" + refusal + "\n}\n")
 	}
 	if d.recorder {
-		a.use("net/http/httptest", "httptest")
 		b.WriteString("w, r := httptest.NewRecorder(), httptest.NewRequest(\"GET\", \"/\", nil)\n")
 	}
 	fmt.Fprintf(&b, "%s := %s\n", strings.Join(d.vars, ", "), d.call)
@@ -368,21 +346,13 @@ func (d *decision) text(a *adapter) string {
 	} else {
 		fmt.Fprintf(&b, "return quotatest.Answer{\n%s,\n}\n}", list)
 	}
-	for _, name := range []string{"context", "time"} {
-		if strings.Contains(b.String(), name+".") {
-			a.use(name, name)
-		}
-	}
 	return b.String()
 }
 
 // middleware is the handler that the subject puts before next, "" if it is no middleware.
 func (a *adapter) middleware() string {
-	if sig, ok := a.subject.Underlying().(*types.Signature); ok {
-		if isMiddleware(sig) {
-			return instance + "(next)"
-		}
-		return ""
+	if sig, ok := a.subject.Underlying().(*types.Signature); ok && isMiddleware(sig) {
+		return instance + "(next)"
 	}
 	for _, name := range middlewares {
 		if sig := a.signature(name); sig != nil && isMiddleware(sig) {
@@ -415,9 +385,8 @@ func (a *adapter) algorithms() []string {
 			continue
 		}
 		for m := range obj.Type().Underlying().(*types.Interface).Methods() {
-			params := m.Type().(*types.Signature).Params()
-			for i := range params.Len() {
-				if before.MatchString(params.At(i).Name()) {
+			for v := range m.Signature().Params().Variables() {
+				if before.MatchString(v.Name()) {
 					return []string{"SlidingCounter"}
 				}
 			}

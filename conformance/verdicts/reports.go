@@ -6,9 +6,12 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"reflect"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
+	"unicode"
 
 	"github.com/escapement-go/escapement/conformance"
 )
@@ -27,16 +30,35 @@ type shownStatus struct {
 	status conformance.Status
 	word   string // behind a number
 	cell   string // in a table
+	class  string // of the style
+	says   string // of a rule
 }
 
 // shown are the statuses in the order in which they are counted.
 var shown = []shownStatus{
-	{conformance.Pass, "passed", "pass"},
-	{conformance.Fail, "failed", "FAIL"},
-	{conformance.KnownFail, "known to fail", "known"},
-	{conformance.Undecided, "undecided", "undecided"},
-	{conformance.Inconclusive, "inconclusive", "?"},
-	{conformance.Skip, "skipped", "skip"},
+	{conformance.Pass, "passed", "pass", "pass", "passes"},
+	{conformance.Fail, "failed", "FAIL", "fail", "fails"},
+	{conformance.KnownFail, "known to fail", "known", "known", "known to fail"},
+	{conformance.Undecided, "undecided", "undecided", "undecided", "undecided"},
+	{conformance.Inconclusive, "inconclusive", "?", "open", "inconclusive"},
+	{conformance.Skip, "skipped", "skip", "skip", "skipped"},
+}
+
+// counting are those of which there is any.
+func counting(reports []*report) []shownStatus {
+	return slices.DeleteFunc(slices.Clone(shown), func(st shownStatus) bool {
+		return !slices.ContainsFunc(reports, func(r *report) bool { return r.Count(st.status) > 0 })
+	})
+}
+
+// as is how a status is told.
+func as(status conformance.Status) shownStatus {
+	for _, s := range shown {
+		if s.status == status {
+			return s
+		}
+	}
+	return shownStatus{cell: "-"}
 }
 
 // failing reports whether a verdict is one of those that are told whole: TRAITS is, while something is to be declared
@@ -104,22 +126,22 @@ func (f *folder) news() []*report {
 	var out []*report
 	for _, path := range paths {
 		text, err := os.ReadFile(path)
-		if err != nil || len(text) <= f.read[path] {
+		if err != nil || len(text) < f.read[path] {
 			continue
 		}
-		text = text[f.read[path]:]
-		for {
-			line, rest, whole := bytes.Cut(text, []byte("\n"))
+		for line := range bytes.Lines(text[f.read[path]:]) {
+			line, whole := bytes.CutSuffix(line, []byte("\n"))
 			if !whole {
 				break // the rest of the line is being written
 			}
 			f.read[path] += len(line) + 1
 			r := &report{line: line}
 			if json.Unmarshal(line, r) == nil {
-				r.makePrintable()
+				r.said = r.String()
+				printableIn(reflect.ValueOf(&r.Report).Elem())
+				r.Name = printableName(r.Name)
 				out = append(out, r)
 			}
-			text = rest
 		}
 	}
 	return out
@@ -152,7 +174,6 @@ func (f *folder) now() []underWay {
 // contracts are the kinds in the order in which they are shown; others come after them.
 var contracts = []string{"debouncer", "throttle", "limiter", "quota", "leaky bucket", "concurrency", "batcher", "clock"}
 
-// rank is the place of a contract.
 func rank(contract string) int {
 	if i := slices.Index(contracts, contract); i >= 0 {
 		return i
@@ -210,13 +231,41 @@ func columns(reports []*report) []string {
 	return slices.DeleteFunc(rules, func(rule string) bool { return !told[rule] })
 }
 
-// cell is what a table says of a rule.
-func (r *report) cell(rule string) string {
-	v, ok := r.Verdict(rule)
-	for _, s := range shown {
-		if ok && v.Status == s.status {
-			return s.cell
+// printable is a text of which a terminal shows each character as such: control characters, those of escape sequences
+// among them, and characters that turn the direction are written as in a Go literal. Lines stay lines.
+func printable(text string) string {
+	var b strings.Builder
+	for _, r := range text {
+		if r == '\n' || r == '\t' || unicode.IsPrint(r) {
+			b.WriteRune(r)
+			continue
+		}
+		b.WriteString(strings.Trim(strconv.QuoteRune(r), "'"))
+	}
+	return b.String()
+}
+
+// printableName is a printable text of one line.
+func printableName(text string) string {
+	return strings.NewReplacer("\n", `\n`, "\t", `\t`).Replace(printable(text))
+}
+
+// printableIn makes the texts in a value printable.
+func printableIn(v reflect.Value) {
+	switch v.Kind() {
+	case reflect.String:
+		v.SetString(printable(v.String()))
+	case reflect.Pointer:
+		if !v.IsNil() {
+			printableIn(v.Elem())
+		}
+	case reflect.Slice:
+		for i := range v.Len() {
+			printableIn(v.Index(i))
+		}
+	case reflect.Struct:
+		for i := range v.NumField() {
+			printableIn(v.Field(i))
 		}
 	}
-	return "-"
 }

@@ -7,18 +7,10 @@ import (
 	"strings"
 )
 
-// returns is the result of an operation.
-func (a *adapter) returns(o operation) string {
-	if slices.Contains(o.params, context) {
-		a.use("context", "context")
-	}
-	if slices.Contains(o.params, instant) || slices.Contains(o.params, duration) {
-		a.use("time", "time")
-	}
-	return map[kind]string{
-		boolean: " bool", failure: " error", perSec: " float64", release: " (func(), error)",
-		attempt: " (func(), bool)", booking: " limitertest.Reservation",
-	}[o.result]
+// returns are the results of operations.
+var returns = map[kind]string{
+	boolean: " bool", failure: " error", perSec: " float64", release: " (func(), error)",
+	attempt: " (func(), bool)", booking: " limitertest.Reservation",
 }
 
 // conversions are the bodies that make what an operation returns of what a method does, where that is not among its
@@ -86,7 +78,11 @@ func (a *adapter) result(o operation, sig *types.Signature, fn, call string) (bo
 func (a *adapter) conversion(o operation, sig *types.Signature, fn, call string) string {
 	kinds := kindsOf(sig.Results())
 	if part := granted(sig); o.result == boolean && part != "" {
-		return answered(kinds, part, call)
+		if len(kinds) == 1 {
+			return "return " + call + part
+		}
+		others := strings.Repeat(", _", len(kinds)-2)
+		return "r" + others + ", err := " + call + "\nreturn err == nil && r" + part
 	}
 	for _, c := range conversions {
 		if (c.field == o.field || c.field == "") && c.want == o.result && slices.Equal(c.have, kinds) {
@@ -99,7 +95,6 @@ func (a *adapter) conversion(o operation, sig *types.Signature, fn, call string)
 	if o.result != failure || !slices.Equal(kinds, []kind{boolean}) {
 		return ""
 	}
-	a.use("errors", "errors")
 	refused := map[bool]string{false: "!"}[refuses.MatchString(sig.Results().At(0).Name())]
 	return "if " + refused + call + " { return errors.New(\"rejected\") }\nreturn nil"
 }
@@ -118,15 +113,6 @@ func granted(sig *types.Signature) string {
 	return ""
 }
 
-// answered is the body of a decision of which a part says whether it was granted.
-func answered(kinds []kind, part, call string) string {
-	if len(kinds) == 1 {
-		return "return " + call + part
-	}
-	others := strings.Repeat(", _", len(kinds)-2)
-	return "r" + others + ", err := " + call + "\nreturn err == nil && r" + part
-}
-
 // giveBack is the call that gives back what is held by a value of a type, "" if there is none.
 func (a *adapter) giveBack(t types.Type, value string) string {
 	if sig, ok := t.Underlying().(*types.Signature); ok {
@@ -136,8 +122,7 @@ func (a *adapter) giveBack(t types.Type, value string) string {
 		return ""
 	}
 	for _, name := range gives {
-		obj, _, _ := types.LookupFieldOrMethod(t, true, a.pkg.types, name)
-		if f, ok := obj.(*types.Func); ok && f.Type().(*types.Signature).Params().Len() == 0 {
+		if sig := a.signatureOf(t, name); sig != nil && sig.Params().Len() == 0 {
 			return value + "." + name + "()"
 		}
 	}
@@ -166,8 +151,63 @@ func (a *adapter) released(sig *types.Signature, call string) string {
 	case kinds[1] == failure:
 		return "r, err := " + call + "\nif err != nil {\nreturn nil, err\n}\n" + give
 	case kinds[1] == boolean:
-		a.use("errors", "errors")
 		return "r, ok := " + call + "\nif !ok {\nreturn nil, errors.New(\"rejected\")\n}\n" + give
 	}
 	return ""
+}
+
+// booked is the body of an adapter of what takes tokens in advance and returns the delay, or an object that has it; ""
+// if it returns neither.
+func (a *adapter) booked(o operation, sig *types.Signature, call string) string {
+	const refused = " {\nreturn limitertest.Reservation{OK: func() bool { return false }}\n}\n"
+	delay, param := "Delay: ", ""
+	if o.field == "ReserveAt" {
+		delay, param = "DelayFrom: ", "time.Time"
+	}
+	var vars []string
+	fields, refuse := "", ""
+	for v := range sig.Results().Variables() {
+		name := "r"
+		switch t := v.Type(); kindOf(t) {
+		case failure:
+			name, refuse = "err", "if err != nil"+refused
+		case boolean:
+			name, refuse = "ok", "if !ok"+refused
+		case duration:
+			fields = delay + "func(" + param + ") time.Duration { return r },\n"
+		default:
+			fields = a.bookedBy(t)
+			if _, ref := t.Underlying().(*types.Pointer); ref && !strings.Contains(fields, "OK: ") {
+				refuse = "if r == nil" + refused
+			}
+		}
+		vars = append(vars, name)
+	}
+	single := !slices.Contains(kindsOf(sig.Params()), count)
+	if !strings.Contains(fields, delay) || single && a.several {
+		return ""
+	}
+	return strings.Join(vars, ", ") + " := " + call + "\n" + refuse + "return limitertest.Reservation{\n" + fields + "}"
+}
+
+// bookedBy are the fields of a reservation that an object r of a type fills.
+func (a *adapter) bookedBy(t types.Type) (fields string) {
+	for _, m := range members(t) {
+		if m.kind == boolean && grants.MatchString(m.name) && !strings.Contains(fields, "OK: ") {
+			fields += "OK: func() bool { return r" + m.expr + " },\n"
+		} else if m.kind == duration && m.name == "Delay" {
+			fields += "Delay: func() time.Duration { return r" + m.expr + " },\n"
+		}
+	}
+	for _, want := range []string{"DelayFrom time.Time -> time.Duration", "Cancel  -> ", "CancelAt time.Time -> "} {
+		name, signature, _ := strings.Cut(want, " ")
+		switch sig := a.signatureOf(t, name); {
+		case sig == nil:
+		case plain(sig) == signature:
+			fields += name + ": r." + name + ",\n"
+		case name == "Cancel" && strings.HasPrefix(plain(sig), signature):
+			fields += "Cancel: func() { r.Cancel() },\n"
+		}
+	}
+	return fields
 }

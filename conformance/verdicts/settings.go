@@ -19,10 +19,7 @@ func (a *adapter) options(t types.Type) string {
 	if !ok || named(elem) == nil {
 		return ""
 	}
-	var parts []string
-	for _, x := range a.fitting(s) {
-		parts = append(parts, x.name+": "+x.expr)
-	}
+	parts := a.fitting(s, ": ")
 	for f := range s.Fields() { // which it may call without asking whether it is there
 		sig, ok := f.Type().Underlying().(*types.Signature)
 		if ok && f.Exported() && len(parts) > 0 && clockMethods[f.Name()] == "" &&
@@ -47,9 +44,6 @@ func (a *adapter) options(t types.Type) string {
 // optionTypes are the names of types of which nil may stand for the defaults.
 var optionTypes = regexp.MustCompile(`(?i)opt|conf|setting|param|log(g|$)|metric|trace|stats|hook`)
 
-// setting is something that can be set, and to what.
-type setting struct{ name, expr string }
-
 // usual are the names of what a configuration has.
 var usual = map[kind]*regexp.Regexp{
 	duration: regexp.MustCompile(more + `(interval|window|period|per|rate|wait|delay|threshold|timeout|duration|` +
@@ -68,8 +62,8 @@ func usually(k kind, name string) bool {
 	return re != nil && re.MatchString(unitless(name)) && !strings.Contains(strings.ToLower(name), "byte")
 }
 
-// fitting are the fields of a struct that a configuration can fill.
-func (a *adapter) fitting(s *types.Struct) []setting {
+// fitting are the fields of a struct that a configuration can fill, and with what, behind what is between them.
+func (a *adapter) fitting(s *types.Struct, between string) (out []string) {
 	var fields []*types.Var
 	var others []string
 	for f := range s.Fields() {
@@ -90,17 +84,16 @@ func (a *adapter) fitting(s *types.Struct) []setting {
 		a.note("left as they are in the zero value: %s", strings.Join(others, ", "))
 	}
 	g := a.giver(types.NewSignatureType(nil, nil, nil, types.NewTuple(fields...), nil, false))
-	var out []setting
 	for _, f := range fields {
 		k, given := kindNamed(f.Name(), f.Type()), g.args[f.Name()]
-		if given != "0" && given != "1" && (given != "" || len(g.left(k)) > 0 || a.knows(k, f.Name())) {
-			x := setting{f.Name(), g.simple(f.Name(), f.Type())}
-			field := configuration.FindString(x.expr)
+		if given != "0" && given != "1" && (given != "" || len(g.left[k]) > 0 || a.knows(k, f.Name())) {
+			expr := g.simple(f.Name(), f.Type())
+			field := configuration.FindString(expr)
 			bound := slices.Contains(a.c.bounds, field) // which refuses its 0 itself
-			if !strings.Contains(x.expr, "max(") && k != boolean && a.c.optional[field] == "" && !bound {
-				a.refuse(x.expr+" == 0", "0 may stand for a default")
+			if !strings.Contains(expr, "max(") && k != boolean && a.c.optional[field] == "" && !bound {
+				a.refuse(expr+" == 0", "0 may stand for a default")
 			}
-			out = append(out, x)
+			out = append(out, f.Name()+between+expr)
 		}
 	}
 	return out
@@ -113,43 +106,30 @@ func (a *adapter) knows(k kind, name string) bool {
 	})
 }
 
-// settings are the fields and the methods of the subject that set what its constructor was not
-// given.
-func (a *adapter) settings(sig *types.Signature) []setting {
+// configure sets the fields of the subject, and by its methods, what its constructor was not given.
+func (a *adapter) configure() {
 	var has []kind
-	if sig != nil {
-		has = kindsOf(sig.Params())
+	if a.sig != nil {
+		has = kindsOf(a.sig.Params())
 	}
-	var out []setting
+	var out []string
 	if s, ok := pointed(a.subject).Underlying().(*types.Struct); ok && !slices.Contains(has, duration) {
-		for _, x := range a.fitting(s) {
-			out = append(out, setting{x.name + " = ", x.expr})
-		}
+		out = a.fitting(s, " = ")
 	}
-	if slices.Contains(has, count) || slices.Contains(has, perSec) {
-		return out
-	}
+	counted := slices.Contains(has, count) || slices.Contains(has, perSec)
 	for name, exprs := range map[string][]string{"SetMax": a.c.rates, "SetRate": a.c.rates, "SetBurst": a.c.counts} {
 		m := a.signature(name)
-		if m == nil || len(exprs) == 0 || m.Params().Len() != 1 {
+		if counted || m == nil || len(exprs) == 0 || m.Params().Len() != 1 {
 			continue
 		}
 		if k := kindOf(m.Params().At(0).Type()); k == count || k == perSec {
-			out = append(out, setting{name, a.converted(m.Params().At(0).Type(), exprs[len(exprs)-1])})
+			expr := a.converted(m.Params().At(0).Type(), exprs[len(exprs)-1])
+			out = append(out, name+"("+expr+")")
 		}
 	}
-	slices.SortFunc(out, func(x, y setting) int { return strings.Compare(y.name, x.name) })
-	return out
-}
-
-// setFurther sets what the constructor was not given.
-func (a *adapter) setFurther() {
-	for _, x := range a.spare {
-		line := instance + "." + x.name + "(" + x.expr + ")"
-		if strings.HasSuffix(x.name, " = ") {
-			line = instance + "." + x.name + x.expr
-		}
-		a.lines = append(a.lines, line)
+	slices.Sort(out)
+	for _, line := range slices.Backward(out) {
+		a.lines = append(a.lines, instance+"."+line)
 	}
 }
 
@@ -165,7 +145,6 @@ func (a *adapter) starts() {
 		" -> error":                "if err := x.Start(); err != nil {\npanic(err)\n}",
 		"context.Context -> error": "if err := x.Start(context.Background()); err != nil {\npanic(err)\n}",
 	}[plain(sig)]
-	a.use("context", "context")
 	a.lines = append(a.lines, strings.Replace(call, "Start", name, 1))
 }
 
@@ -176,7 +155,6 @@ func (a *adapter) runs() {
 		plain(sig) != "context.Context,func(ctx context.Context) error -> error" {
 		return
 	}
-	a.use("context", "context")
 	a.lines = append(a.lines, "go func() {\n_ = "+instance+".Run(context.Background(), func(context.Context) error {\n"+
 		a.c.made+"(0)\nreturn nil\n})\n}()")
 	a.noPayload()
@@ -233,7 +211,6 @@ func (a *adapter) clockFunc(name, signature string) string {
 	if signature != "time.Duration,func() -> func() bool" {
 		return ""
 	}
-	a.use("time", "time")
 	a.time = "Injected"
 	return "func(d time.Duration, f func()) func() bool { return env.Clock.AfterFunc(d, f).Stop }"
 }
@@ -263,16 +240,11 @@ func hasMethod(i *types.Interface, name string) bool {
 // optionFuncs are the functions of the package that make an option of a type from so many arguments.
 func (a *adapter) optionFuncs(option types.Type, args int) []*types.Func {
 	var out []*types.Func
-	scope := a.pkg.types.Scope()
-	for _, name := range scope.Names() {
-		f, ok := scope.Lookup(name).(*types.Func)
-		if !ok || !f.Exported() {
-			continue
-		}
+	for _, f := range functions(a.pkg.types, "") {
 		sig, of := ofInts(f.Signature())
 		if sig.Params().Len() == args && !sig.Variadic() && sig.Results().Len() == 1 &&
 			types.Identical(sig.Results().At(0).Type(), option) {
-			out = append(out, types.NewFunc(f.Pos(), f.Pkg(), name+of, sig))
+			out = append(out, types.NewFunc(f.Pos(), f.Pkg(), f.Name()+of, sig))
 		}
 	}
 	return out
@@ -326,7 +298,7 @@ func (g *giver) further(elem types.Type) []string {
 // option is what an option sets, of what is left of the configuration; "" if that cannot be told.
 func (g *giver) option(name string, t types.Type) string {
 	k := kindNamed(name, t)
-	if !g.a.knows(k, name) && (!usually(k, name) || len(g.left(k)) == 0 || g.a.isBound(name)) {
+	if !g.a.knows(k, name) && (!usually(k, name) || len(g.left[k]) == 0 || g.a.isBound(name)) {
 		return ""
 	}
 	return g.simple(name, t)

@@ -4,16 +4,20 @@ import (
 	"bytes"
 	"cmp"
 	"fmt"
+	"go/ast"
 	"go/format"
+	"go/parser"
 	"go/token"
 	"maps"
+	"os"
 	"path"
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/escapement-go/escapement/conformance"
 )
 
-// test is the name of the test.
 func (a *adapter) test() string {
 	name := "TestConformance"
 	if token.IsExported(a.name) {
@@ -22,32 +26,28 @@ func (a *adapter) test() string {
 	return cmp.Or(a.testName, name)
 }
 
-// source is the text of the test.
 func (a *adapter) source() []byte {
 	var b bytes.Buffer
 	body := a.body()
 	fmt.Fprintf(&b, "package %s\n\nimport (\n", a.pkg.testPackage())
-	isStd := func(p string) bool { return !strings.Contains(strings.SplitN(p, "/", 2)[0], ".") }
 	code := noCode.ReplaceAll(body, nil)
-	paths := slices.DeleteFunc(slices.Sorted(maps.Keys(a.imports)), func(p string) bool {
-		return !bytes.Contains(code, []byte(a.imports[p]+".")) // of what was tried and left
-	})
-	for _, p := range paths {
-		if isStd(p) {
-			fmt.Fprintf(&b, "%q\n", p)
+	var others []string // than those of the standard library
+	for _, p := range slices.Sorted(maps.Keys(a.imports)) {
+		name := a.imports[p]
+		line := fmt.Sprintf("%q\n", p)
+		if p == a.pkg.ImportPath && name != a.pkg.Name || p != a.pkg.ImportPath && name != path.Base(p) {
+			line = name + " " + line
 		}
-	}
-	fmt.Fprintf(&b, "\"testing\"\n\n%q\n", root+"conformance/"+a.c.pkg)
-	for _, p := range paths {
-		if isStd(p) { // with those of the standard library
+		if !regexp.MustCompile(`\b` + name + `\.`).Match(code) { // of what was tried and left
 			continue
 		}
-		if name := a.imports[p]; name != a.named(p) {
-			fmt.Fprintf(&b, "%s ", name)
+		if domain, _, _ := strings.Cut(p, "/"); strings.Contains(domain, ".") {
+			others = append(others, line)
+		} else {
+			b.WriteString(line)
 		}
-		fmt.Fprintf(&b, "%q\n", p)
 	}
-	b.WriteString(")\n")
+	fmt.Fprintf(&b, "\n%s)\n", strings.Join(others, ""))
 	b.Write(body)
 	text, err := format.Source(b.Bytes())
 	if err != nil {
@@ -62,18 +62,17 @@ var noCode = regexp.MustCompile(`//.*|"(\\.|[^"\\])*"`)
 // body is what follows the imports.
 func (a *adapter) body() []byte {
 	var b bytes.Buffer
-	params := fmt.Sprintf("env %s.Env, cfg %s.Config", a.c.pkg, a.c.pkg)
-	field := "New"
+	params, field := fmt.Sprintf("env %s.Env, cfg %[1]s.Config", a.c.pkg), "New"
+	if a.batched {
+		field = "NewBatch"
+	}
 	switch {
-	case a.batched:
-		field, params = "NewBatch", params+", "+a.c.made+" func([]int)"
-	case a.c.pkg == "batchtest":
+	case a.c.pkg == "clocktest":
+		params = "env clocktest.Env"
+	case a.batched || a.c.pkg == "batchtest":
 		params += ", " + a.c.made + " func([]int)"
 	case a.c.made != "":
 		params += ", " + a.c.made + " func(int)"
-	}
-	if a.c.pkg == "clocktest" {
-		params = "env clocktest.Env"
 	}
 	fmt.Fprintf(&b, "\nfunc %s(t *testing.T) {\n", a.test())
 	if len(a.lacking) > 0 {
@@ -82,12 +81,16 @@ func (a *adapter) body() []byte {
 	fmt.Fprintf(&b, "%s.Run(t, %s.Spec{\n", a.c.pkg, a.c.pkg)
 	fmt.Fprintf(&b, "Name: %q,\n", a.pkg.ImportPath+" "+a.name)
 	if a.c.pkg != "clocktest" { // which knows no other time than that of the clock
-		fmt.Fprintf(&b, "Time: %s.%s, // or %s\n", a.c.pkg, a.time, a.otherTime())
+		other := "PackageTime, if it calls package time too"
+		if a.time == "PackageTime" {
+			other = "Injected, if it takes a clock: env.Clock"
+		}
+		fmt.Fprintf(&b, "Time: %s.%s, // or %s\n", a.c.pkg, a.time, other)
 	}
 	if a.kind != "" {
 		fmt.Fprintf(&b, "Kind: %s.%s,\n", a.c.pkg, a.kind)
 	}
-	fmt.Fprintf(&b, "%s: func(%s) %s.Funcs {\n%s\n", field, params, a.c.pkg, strings.Join(a.lines, "\n"))
+	fmt.Fprintf(&b, "%s: func(%s) %s.Funcs {\n%s\n", field, params, a.c.pkg, a.making())
 	for _, n := range a.notes {
 		fmt.Fprintf(&b, "// %s\n", n)
 	}
@@ -99,46 +102,167 @@ func (a *adapter) body() []byte {
 	} else {
 		fmt.Fprintf(&b, "return %s.Funcs{\n%s\n}\n},\n", a.c.pkg, strings.Join(a.fields, "\n"))
 	}
+	for _, q := range a.asked {
+		fmt.Fprintf(&b, "// %s\n", q)
+	}
 	if len(a.traits) == 0 {
-		b.WriteString(a.questions() + noTraits + "})\n}\n")
+		b.WriteString(noTraits)
 	} else {
 		var told []string
 		for _, name := range slices.Sorted(maps.Keys(a.traits)) {
 			told = append(told, name+": "+a.traits[name])
 		}
-		fmt.Fprintf(&b, "%sTraits: %s.Traits{%s},\n})\n}\n",
-			a.questions()+someTraits, a.c.pkg, strings.Join(told, ", "))
+		fmt.Fprintf(&b, "%sTraits: %s.Traits{%s},\n", someTraits, a.c.pkg, strings.Join(told, ", "))
 	}
+	b.WriteString("})\n}\n")
 	b.WriteString(a.own)
 	for _, h := range helpers {
-		if a.helpers[h.name] {
+		if regexp.MustCompile(`\b` + h.name + `\{`).Match(b.Bytes()) {
 			b.WriteString(h.text)
 		}
 	}
 	return b.Bytes()
 }
 
-// questions are comments on traits that nothing shows.
-func (a *adapter) questions() string {
-	var b strings.Builder
-	for _, q := range a.asked {
-		b.WriteString("// " + q + "\n")
+// literal is what TRAITS prints to be pasted, behind a tab.
+var literal = regexp.MustCompile(`(?s)\n\tTraits: \w+\.Traits\{\n.*?\n\t\},`)
+
+// toPaste is the literal that a verdict says to paste, "" if it says none.
+func toPaste(v conformance.Verdict) string {
+	if v.Rule != "TRAITS" {
+		return ""
 	}
-	return b.String()
+	return strings.TrimSpace(literal.FindString(v.Text))
 }
 
-// otherTime is the source of time that it could be instead.
-func (a *adapter) otherTime() string {
-	if a.time != "PackageTime" {
-		return "PackageTime, if it calls package time too"
+// writeTraits puts what TRAITS has printed into the specs of a file, and reports whether that changed it.
+func writeTraits(path string, reports []*report) (changed bool, err error) {
+	before, err := os.ReadFile(path)
+	if err != nil {
+		return false, err
 	}
-	return "Injected, if it takes a clock: env.Clock"
+	text := before
+	for _, r := range reports {
+		for _, v := range r.Verdicts {
+			traits := toPaste(v)
+			if traits == "" {
+				continue
+			}
+			if text, err = withTraits(text, r.Test, traits); err != nil {
+				return false, fmt.Errorf("%s: %w", path, err)
+			}
+		}
+	}
+	return !bytes.Equal(text, before), os.WriteFile(path, text, 0o666)
 }
 
-// named is the name that an import has without saying so, as far as its path tells.
-func (a *adapter) named(importPath string) string {
-	if importPath == a.pkg.ImportPath {
-		return a.pkg.Name
+// Comments that init writes where traits are to come.
+const (
+	noTraits   = "// Traits: left out at first; the subtest TRAITS prints the literal to paste.\n"
+	someTraits = "// The subtest TRAITS prints the rest of the literal.\n"
+)
+
+// withTraits is the text of a file in which the spec of a test has other traits.
+func withTraits(text []byte, test, traits string) ([]byte, error) {
+	for _, comment := range []string{noTraits, someTraits} {
+		text = bytes.Replace(text, []byte(comment), nil, 1)
 	}
-	return path.Base(importPath)
+	files := token.NewFileSet()
+	f, err := parser.ParseFile(files, "", text, parser.SkipObjectResolution)
+	if err != nil {
+		return nil, err
+	}
+	name, _, _ := strings.Cut(test, "/")
+	spec, err := specOf(f, name)
+	if err != nil {
+		return nil, err
+	}
+	from, to := files.Position(spec.Rbrace).Offset, files.Position(spec.Rbrace).Offset
+	for _, e := range spec.Elts {
+		kv, ok := e.(*ast.KeyValueExpr)
+		if key, isName := kv.Key.(*ast.Ident); ok && isName && key.Name == "Traits" {
+			from, to = files.Position(kv.Pos()).Offset, files.Position(kv.End()).Offset
+			traits = strings.TrimSuffix(commentedAs(traits, string(text[from:to])), ",")
+		}
+	}
+	if from == to {
+		traits += "\n"
+	}
+	text = slices.Concat(text[:from], []byte(traits), text[to:])
+	for _, declared := range declares.FindAllStringSubmatch(traits, -1) {
+		text = regexp.MustCompile(`\n\t*// declare `+declared[1]+`\b.*`).ReplaceAll(text, nil)
+	}
+	// The name stands for the package in a value of the literal, and not only in its comments.
+	e, err := parser.ParseExpr("T{" + strings.TrimSuffix(strings.TrimSpace(traits), ",") + "}")
+	if err == nil && mentions(e, "time") && !bytes.Contains(text, []byte(`"time"`)) {
+		text = bytes.Replace(text, []byte("import ("), []byte("import (\n\"time\""), 1)
+	}
+	return format.Source(text)
+}
+
+// declares matches a trait that a literal has, and not only as a comment.
+var declares = regexp.MustCompile(`(?m)^\s*(\w+): `)
+
+// commentedAs is a literal whose lines have the comments that they have in an older one.
+func commentedAs(traits, older string) string {
+	comments := map[string]string{}
+	for line := range strings.Lines(older) {
+		name, rest, _ := strings.Cut(strings.TrimSpace(line), ":")
+		if _, comment, ok := strings.Cut(rest, " // "); ok {
+			comments[name] = strings.TrimSpace(comment)
+		}
+	}
+	lines := strings.Split(traits, "\n")
+	for i, line := range lines {
+		name, _, _ := strings.Cut(strings.TrimSpace(line), ":")
+		if comment := comments[name]; comment != "" && !strings.Contains(line, "//") {
+			lines[i] += " // " + comment
+		}
+	}
+	return strings.Join(lines, "\n")
+}
+
+// testsIn are the tests of a file.
+func testsIn(f *ast.File) []*ast.FuncDecl {
+	var tests []*ast.FuncDecl
+	for _, d := range f.Decls {
+		if fn, ok := d.(*ast.FuncDecl); ok && fn.Recv == nil && strings.HasPrefix(fn.Name.Name, "Test") {
+			tests = append(tests, fn)
+		}
+	}
+	return tests
+}
+
+// mentions reports whether a name stands for something in a part of a file, and is not that of a field.
+func mentions(part ast.Node, name string) bool {
+	found := false
+	ast.Inspect(part, func(n ast.Node) bool {
+		if field, ok := n.(*ast.KeyValueExpr); ok {
+			found = found || mentions(field.Value, name)
+			return false
+		}
+		id, ok := n.(*ast.Ident)
+		found = found || ok && id.Name == name
+		return !found
+	})
+	return found
+}
+
+// specOf is the spec in a test.
+func specOf(f *ast.File, test string) (*ast.CompositeLit, error) {
+	var specs []*ast.CompositeLit
+	for _, fn := range testsIn(f) {
+		ast.Inspect(fn, func(n ast.Node) bool {
+			if lit, ok := n.(*ast.CompositeLit); ok && fn.Name.Name == test {
+				if of, ok := lit.Type.(*ast.SelectorExpr); ok && of.Sel.Name == "Spec" {
+					specs = append(specs, lit)
+				}
+			}
+			return true
+		})
+	}
+	if len(specs) != 1 {
+		return nil, fmt.Errorf("%d specs in %s, want one: paste what TRAITS prints", len(specs), test)
+	}
+	return specs[0], nil
 }

@@ -79,24 +79,26 @@ func rowsOf(p *inside.Picture, s conformance.Schedule) []drawnRow {
 	fires := spansOf(p, callback)
 	shown := len(fires) == 0
 	for _, l := range p.Lanes {
-		spans := spansOf(p, l.Name)
+		r := drawnRow{name: l.Name, class: "op", marks: l.Marks, spans: spansOf(p, l.Name)}
 		switch {
 		case l.Name == "got" && sameMarks(l, fires):
-			own = append(own, drawnRow{name: "got", class: "got", spans: fires})
-			shown = true
+			r.class, r.marks, r.spans, shown = "got", nil, fires, true
 		case l.Name == inside.LaneWindow:
-			ops = append(ops, drawnRow{name: l.Name, class: "wait", bars: windows(l)})
+			r.class, r.marks, r.bars = "wait", nil, windows(l)
 		case l.Name == "got" || l.Name == "want":
-			own = append(own, drawnRow{name: l.Name, class: l.Name, marks: l.Marks})
-		case len(spans) > 0:
-			ops = append(ops, drawnRow{name: l.Name, class: "op", spans: spans, marks: undone(l, spans)})
-		case slices.ContainsFunc(s.Steps, func(st conformance.Step) bool { return string(st.Op) == l.Name }):
-			ops = append(ops, drawnRow{name: l.Name, class: "op", marks: l.Marks})
-		default:
-			own = append(own, drawnRow{name: l.Name, class: "own", marks: l.Marks})
+			r.class = l.Name
+		case len(r.spans) > 0:
+			r.marks = undone(l, r.spans)
+		case !slices.ContainsFunc(s.Steps, func(st conformance.Step) bool { return string(st.Op) == l.Name }):
+			r.class = "own"
+		}
+		if r.class == "op" || r.class == "wait" {
+			ops = append(ops, r)
+		} else {
+			own = append(own, r)
 		}
 	}
-	if name, bars := counting(p, s); bars != nil {
+	if name, bars := lasting(p, s); bars != nil {
 		ops = append(ops, drawnRow{name: name, class: "wait", bars: bars})
 	}
 	if !shown {
@@ -107,13 +109,7 @@ func rowsOf(p *inside.Picture, s conformance.Schedule) []drawnRow {
 
 // spansOf are the spans of a lane.
 func spansOf(p *inside.Picture, lane string) []inside.Span {
-	var out []inside.Span
-	for _, s := range p.Spans {
-		if s.Lane == lane {
-			out = append(out, s)
-		}
-	}
-	return out
+	return slices.DeleteFunc(slices.Clone(p.Spans), func(s inside.Span) bool { return s.Lane != lane })
 }
 
 // sameMarks reports whether a lane shows nothing but the starts of spans.
@@ -125,20 +121,16 @@ func sameMarks(l inside.Lane, spans []inside.Span) bool {
 
 // undone are the marks of steps that were not done, because the run did not get there.
 func undone(l inside.Lane, spans []inside.Span) []inside.LaneMark {
-	var out []inside.LaneMark
-	for _, m := range l.Marks {
+	return slices.DeleteFunc(slices.Clone(l.Marks), func(m inside.LaneMark) bool {
 		done := func(s inside.Span) bool { return s.Text == m.Text }
-		if !strings.HasSuffix(m.Text, "*") && !slices.ContainsFunc(spans, done) {
-			out = append(out, m)
-		}
-	}
-	return out
+		return strings.HasSuffix(m.Text, "*") || slices.ContainsFunc(spans, done)
+	})
 }
 
-// counting are the times that count: the waits of a debouncer's calls, each of which lasts
+// lasting are the times that count: the waits of a debouncer's calls, each of which lasts
 // until the next call, or to its end; and the intervals that the emissions of a throttle, or
 // the items that leave a bucket, open.
-func counting(p *inside.Picture, s conformance.Schedule) (name string, bars []bar) {
+func lasting(p *inside.Picture, s conformance.Schedule) (name string, bars []bar) {
 	const most = 8
 	var from []inside.Span
 	var lasts time.Duration
@@ -251,11 +243,9 @@ func (d *drawing) brief(s inside.Span) bool {
 // widest is the room that the texts of a row need in a column.
 func (d *drawing) widest(r drawnRow, col int) float64 {
 	w, broadest := 0.0, 0.0
-	for _, m := range r.marks {
-		if m.At == d.instants[col] {
-			w += pill(m.Text) + 2
-			broadest = max(broadest, pill(m.Text)+2)
-		}
+	for _, text := range d.texts(r, col) {
+		w += pill(text) + 2
+		broadest = max(broadest, pill(text)+2)
 	}
 	if d.answered(r, col) != nil {
 		w = max(w, broadest*float64(len(d.slots[col])))
@@ -266,6 +256,16 @@ func (d *drawing) widest(r drawnRow, col int) float64 {
 		}
 	}
 	return w
+}
+
+// texts are those of a row's marks in a column.
+func (d *drawing) texts(r drawnRow, col int) (texts []string) {
+	for _, m := range r.marks {
+		if m.At == d.instants[col] {
+			texts = append(texts, m.Text)
+		}
+	}
+	return texts
 }
 
 // pill is the width of a text with its frame.
@@ -283,7 +283,6 @@ func (d *drawing) x(at time.Duration, seq int) (x float64, ok bool) {
 	return d.left[i] + d.width[i]/2, true
 }
 
-// end is the right edge of the columns.
 func (d *drawing) end() float64 {
 	return d.left[len(d.left)-1] + d.width[len(d.width)-1]
 }
@@ -311,7 +310,6 @@ func (d *drawing) header(id, title, words string) {
 	}
 }
 
-// row draws a lane.
 func (d *drawing) row(r drawnRow, top float64) {
 	mid := top + laneH/2
 	fmt.Fprintf(&d.b, `<text class="lane" x="4" y="%.1f">%s</text>`, mid+4, html.EscapeString(r.name))
@@ -335,11 +333,8 @@ func (d *drawing) bar(b bar, mid float64) {
 	if !ok1 || !ok2 {
 		return
 	}
-	class := "bar"
-	if b.over {
-		class = "bar over"
-	}
-	fmt.Fprintf(&d.b, `<line class="%s" x1="%.1f" y1="%.1f" x2="%.1f" y2="%.1f"/>`, class, from, mid, to, mid)
+	class := map[bool]string{true: " over"}[b.over]
+	fmt.Fprintf(&d.b, `<line class="bar%s" x1="%.1f" y1="%.1f" x2="%.1f" y2="%.1f"/>`, class, from, mid, to, mid)
 	if !b.over {
 		fmt.Fprintf(&d.b, `<line class="deadline" x1="%.1f" y1="%.1f" x2="%.1f" y2="%.1f"/>`, to, mid-9, to, mid+9)
 	}
@@ -373,7 +368,8 @@ func (d *drawing) span(s inside.Span, class string, mid float64, over bool) {
 // answered are the requests of an instant, in their order, if the marks of a row are what each was answered: where no
 // callback fires and there are as many. It is nil otherwise.
 func (d *drawing) answered(r drawnRow, col int) []int {
-	if r.class != "want" && r.class != "got" || len(spansOf(d.p, callback)) > 0 {
+	fires := func(m inside.LaneMark) bool { return strings.HasPrefix(m.Text, "F") }
+	if r.class != "want" && r.class != "got" || len(spansOf(d.p, callback)) > 0 || slices.ContainsFunc(r.marks, fires) {
 		return nil
 	}
 	var requests []int
@@ -383,16 +379,7 @@ func (d *drawing) answered(r drawnRow, col int) []int {
 		}
 	}
 	slices.Sort(requests)
-	marks := 0
-	for _, m := range r.marks {
-		if strings.HasPrefix(m.Text, "F") {
-			return nil // it is a callback, of which none came
-		}
-		if m.At == d.instants[col] {
-			marks++
-		}
-	}
-	if marks != len(requests) {
+	if len(d.texts(r, col)) != len(requests) {
 		return nil
 	}
 	return requests
@@ -400,13 +387,9 @@ func (d *drawing) answered(r drawnRow, col int) []int {
 
 // marks draws the marks of one instant: answers below their requests, others one beside the other.
 func (d *drawing) marks(r drawnRow, col int, mid float64) {
-	var texts []string
-	total := 0.0
-	for _, m := range r.marks {
-		if m.At == d.instants[col] {
-			texts = append(texts, m.Text)
-			total += pill(m.Text) + 2
-		}
+	texts, total := d.texts(r, col), 0.0
+	for _, text := range texts {
+		total += pill(text) + 2
 	}
 	x := d.left[col] + (d.width[col]-total)/2
 	class := r.class
@@ -425,7 +408,6 @@ func (d *drawing) marks(r drawnRow, col int, mid float64) {
 	}
 }
 
-// pill draws a text in its frame.
 func (d *drawing) pill(class, text string, x, mid float64) {
 	w := pill(text)
 	fmt.Fprintf(&d.b, `<rect class="pill %s" x="%.1f" y="%.1f" width="%.1f" height="%d" rx="%d"/>`,

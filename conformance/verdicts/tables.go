@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/escapement-go/escapement/conformance"
+	"github.com/escapement-go/escapement/internal/timeline"
 )
 
 // plainWidth is how wide tables are where there is no terminal.
@@ -16,18 +17,16 @@ const plainWidth = 120
 
 // printAll prints the tables, then each failure once, and last what is skipped.
 func printAll(w io.Writer, all []*report, o *options, s screen) {
-	var whole []*report // of contracts that need no columns for rules
+	tables := [][]*report{nil} // the first is of contracts that need no columns for rules
 	for _, reports := range byContract(all) {
 		if len(columns(reports)) == 0 {
-			whole = append(whole, reports...)
+			tables[0] = append(tables[0], reports...)
+		} else {
+			tables = append(tables, reports)
 		}
 	}
-	if len(whole) > 0 {
-		fmt.Fprintln(w)
-		printTable(w, whole, s)
-	}
-	for _, reports := range byContract(all) {
-		if len(columns(reports)) > 0 {
+	for _, reports := range tables {
+		if len(reports) > 0 {
 			fmt.Fprintln(w)
 			printTable(w, reports, s)
 		}
@@ -49,7 +48,7 @@ func printAll(w io.Writer, all []*report, o *options, s screen) {
 		skipped += r.Count(conformance.Skip)
 	}
 	if skipped > 0 {
-		fmt.Fprintf(w, "\nskipped: %s; verdicts -v says which, and why\n", number(skipped, "rule"))
+		fmt.Fprintf(w, "\nskipped: %s; verdicts -v says which, and why\n", timeline.Count(skipped, "rule"))
 	}
 }
 
@@ -61,7 +60,8 @@ func summary(all []*report) string {
 		total.Decisions = append(total.Decisions, r.Decisions...)
 	}
 	return fmt.Sprintf("%s of %s: %s; rules %s",
-		number(len(all), "implementation"), number(len(byContract(all)), "contract"), counted(&total), all[0].Version)
+		timeline.Count(len(all), "implementation"), timeline.Count(len(byContract(all)), "contract"),
+		counted(&total), all[0].Version)
 }
 
 // orders says how what happens at one instant met.
@@ -73,42 +73,39 @@ func orders(all []*report) string {
 	if n == 0 {
 		return "concurrent calls met in chance orders: -interleave tries every order, up to a bound"
 	}
-	return "concurrent calls were tried in " + number(n, "interleaving")
+	return "concurrent calls were tried in " + timeline.Count(n, "interleaving")
 }
 
-// number is a number of things.
-func number(n int, thing string) string {
-	if n == 1 {
-		return "1 " + thing
-	}
-	return fmt.Sprintf("%d %ss", n, thing)
-}
-
-// row is a line of a table.
 type row []string
 
 // printTable prints the table of a contract: what is wider than the screen is continued in
 // a table below.
 func printTable(w io.Writer, reports []*report, s screen) {
-	rules := columns(reports)
-	head := row{"implementation", "contract", "time", "pass", "fail", "known", "undecided", "?", "skip"}
+	rules, statuses := columns(reports), counting(reports)
+	names := func(name, contract, time string) row {
+		if len(rules) > 0 { // all are of one contract
+			return row{name, time}
+		}
+		return row{name, contract, time}
+	}
+	head := names("implementation", "contract", "time")
+	if len(rules) > 0 {
+		head[0] = reports[0].Contract
+	}
+	for _, st := range statuses {
+		head = append(head, strings.ToLower(st.cell))
+	}
 	rows := []row{append(head, rules...)}
 	for _, r := range reports {
-		line := row{r.Name, r.Contract, r.Time}
-		for _, st := range shown {
+		line := names(r.Name, r.Contract, r.Time)
+		for _, st := range statuses {
 			line = append(line, fmt.Sprint(r.Count(st.status)))
 		}
 		for _, rule := range rules {
-			line = append(line, r.cell(rule))
+			v, _ := r.Verdict(rule)
+			line = append(line, as(v.Status).cell)
 		}
 		rows = append(rows, line)
-	}
-	rows = withoutZeros(rows, len(head))
-	if len(rules) > 0 { // all are of one contract
-		for i := range rows {
-			rows[i] = slices.Delete(rows[i], 1, 2)
-		}
-		rows[0][0] = reports[0].Contract
 	}
 	widths := make([]int, len(rows[0]))
 	for _, line := range rows {
@@ -129,34 +126,15 @@ func printTable(w io.Writer, reports []*report, s screen) {
 	}
 }
 
-// withoutZeros takes out the columns of counts in which nothing is counted: those between
-// the names and the rules.
-func withoutZeros(rows []row, head int) []row {
-	for i := head - 1; i > 2; i-- {
-		if !slices.ContainsFunc(rows[1:], func(line row) bool { return line[i] != "0" }) {
-			for k := range rows {
-				rows[k] = slices.Delete(rows[k], i, i+1)
-			}
-		}
-	}
-	return rows
-}
-
 // parts splits columns into groups that fit, each of which begins with the name and the one
 // beside it.
 func parts(widths []int, limit int) [][]int {
-	const first = 2
 	var out [][]int
 	used := limit + 1
-	for i := first; i < len(widths); i++ {
+	for i := 2; i < len(widths); i++ {
 		if used+2+widths[i] > limit {
-			var part []int
-			used = 0
-			for k := range first {
-				part = append(part, k)
-				used += widths[k] + 2
-			}
-			out = append(out, part)
+			out = append(out, []int{0, 1})
+			used = widths[0] + widths[1] + 4
 		}
 		out[len(out)-1] = append(out[len(out)-1], i)
 		used += widths[i] + 2
@@ -190,16 +168,16 @@ func printSkipped(w io.Writer, reports []*report, width int) {
 			fmt.Fprintf(w, "\nskipped by %s:\n", r.Name)
 		}
 		for _, g := range skips(r) {
-			lead := "  " + g.reason + ": "
-			fmt.Fprintln(w, wrapped(lead+strings.Join(g.rules, " "), width, "    "))
+			lead := "  " + g.Reason + ": "
+			fmt.Fprintln(w, wrapped(lead+strings.Join(g.Rules, " "), width, "    "))
 		}
 	}
 }
 
 // skipped is a reason and the rules that it skips.
 type skipped struct {
-	reason string
-	rules  []string
+	Reason string
+	Rules  []string
 }
 
 // skips groups what an implementation skips by reason, in the order of the rules.
@@ -209,12 +187,12 @@ func skips(r *report) []skipped {
 		if v.Status != conformance.Skip {
 			continue
 		}
-		i := slices.IndexFunc(out, func(g skipped) bool { return g.reason == v.Reason })
+		i := slices.IndexFunc(out, func(g skipped) bool { return g.Reason == v.Reason })
 		if i < 0 {
 			i = len(out)
-			out = append(out, skipped{reason: v.Reason})
+			out = append(out, skipped{Reason: v.Reason})
 		}
-		out[i].rules = append(out[i].rules, v.Rule)
+		out[i].Rules = append(out[i].Rules, v.Rule)
 	}
 	return out
 }

@@ -25,10 +25,9 @@ type trial struct {
 	file, folder string
 	all          []*adapter
 	o            *initOptions
-	taken        int      // of all
+	took         *adapter // of all
 	changed      bool     // its traits were written
 	paged        string   // what became of the page; empty if there is none
-	said         []string // of each that was tried what its run showed; nil if nothing was run
 	judged       bool     // that run of the one that is taken
 	guessed      bool     // each of several that were judged breaks rules of its own
 
@@ -40,36 +39,36 @@ func (t *trial) run(stderr io.Writer) error {
 	fewest := math.MaxInt
 	t.guessed = len(t.all) > 1
 	var best *judged
-	for i, a := range t.all {
+	for _, a := range t.all {
 		j, err := t.try(a, stderr)
 		if err != nil {
 			return err
 		}
 		if len(j.reports) == 0 {
-			t.said = append(t.said, "nothing was judged, as the test failed before or skipped")
+			a.shown = "nothing was judged, as the test failed before or skipped"
 			best = cmp.Or(best, j)
 			continue
 		}
 		broken, open := j.shows()
-		t.said, t.judged = append(t.said, "it breaks "+inOne(broken)+
-			map[bool]string{true: " and leaves a decision open"}[open > 0]), true
+		t.judged = true
+		a.shown = "it breaks " + inOne(broken) + map[bool]string{true: " and leaves a decision open"}[open > 0]
 		own := slices.DeleteFunc(broken, ofAny.MatchString)
 		wrong := len(own) + open
 		if slices.Contains(own, a.c.denial) {
 			wrong += unlikely
 		}
 		if wrong < fewest {
-			fewest, t.taken, best = wrong, i, j
+			fewest, t.took, best = wrong, a, j
 		}
 		t.guessed = len(own) > 0 && t.guessed
 		if fewest == 0 {
 			break
 		}
 	}
-	if err := os.WriteFile(t.file, t.all[t.taken].source(), 0o666); err != nil {
+	if err := os.WriteFile(t.file, t.took.source(), 0o666); err != nil {
 		return err
 	}
-	return t.finish(best, "^"+t.all[t.taken].test()+"$", stderr)
+	return t.finish(best, "^"+t.took.test()+"$", stderr)
 }
 
 // unlikely is more than the rules that any contract has.
@@ -101,13 +100,11 @@ func (t *trial) try(a *adapter, stderr io.Writer) (*judged, error) {
 func (t *trial) finish(j *judged, tests string, stderr io.Writer) error {
 	if t.o.writeTraits {
 		var err error
-		if t.changed, err = writeTraits(t.file, j.reports); err != nil {
-			return err
+		if t.changed, err = writeTraits(t.file, j.reports); t.changed && err == nil {
+			j, err = t.judge(tests, stderr)
 		}
-		if t.changed {
-			if j, err = t.judge(tests, stderr); err != nil {
-				return err
-			}
+		if err != nil {
+			return err
 		}
 	}
 	t.text = j.text
@@ -229,13 +226,11 @@ func (t *trial) rename() {
 	}
 }
 
-// judged is what came of a run.
 type judged struct {
 	reports []*report
 	text    bytes.Buffer
 }
 
-// judge runs tests.
 func (t *trial) judge(tests string, stderr io.Writer) (*judged, error) {
 	j := &judged{}
 	w, _, err := verdicts(&options{run: tests, packages: []string{t.folder}}, &j.text, stderr)
@@ -261,13 +256,12 @@ func (j *judged) shows() (broken []string, open int) {
 	return broken, open
 }
 
-// inOne names a few rules.
 func inOne(rules []string) string {
 	switch n := len(rules); {
 	case n == 0:
 		return "no rule"
 	case n > 3:
-		return enumerated(append(slices.Clone(rules[:3]), fmt.Sprintf("%d more", n-3)))
+		rules = append(slices.Clone(rules[:3]), fmt.Sprintf("%d more", n-3))
 	}
 	return enumerated(rules)
 }
@@ -283,45 +277,37 @@ func (t *trial) tellPage(out io.Writer) {
 func (t *trial) tell(out io.Writer) {
 	fmt.Fprintf(out, "wrote %s\n", t.file)
 	t.tellPage(out)
-	if took := t.all[t.taken]; t.guessed && t.judged {
+	took := t.took
+	if t.guessed && t.judged {
 		fmt.Fprintf(out, "It breaks rules of every contract that was tried. %s is a guess: "+
-			"set the one that its documentation promises.\n", choice{took.c, took.kind})
+			"set the one that its documentation promises.\n", took.choice)
 	}
-	for _, s := range t.all[t.taken].assumed {
-		fmt.Fprintf(out, "assumed: %s\n", s)
-	}
-	for _, s := range t.all[t.taken].lacking {
-		fmt.Fprintf(out, "not complete: %s\n", s)
-	}
-	for _, s := range t.all[t.taken].asked {
-		fmt.Fprintf(out, "asked: %s\n", s)
-	}
-	const most = 3 // to pick from
-	others := 0
-	for i, a := range t.all {
-		if i != t.taken {
-			others++
+	for _, part := range []struct {
+		name  string
+		lines []string
+	}{{"assumed", took.assumed}, {"not complete", took.lacking}, {"asked", took.asked}} {
+		for _, line := range part.lines {
+			fmt.Fprintf(out, "%s: %s\n", part.name, line)
 		}
-		if others == most {
-			break
-		}
+	}
+	others := slices.DeleteFunc(slices.Clone(t.all), func(a *adapter) bool { return a == took })
+	for _, a := range others[:min(len(others), 2)] { // three to pick from
 		say := "delete " + filepath.Base(t.file) + " and say -contract " + a.c.pkg
-		if a.kind != "" && a.c == t.all[t.taken].c {
+		if a.kind != "" && a.c == took.c {
 			say = "set Kind: quotatest." + a.kind
 		}
-		switch by := (choice{a.c, a.kind}).String(); {
-		case i < len(t.said) && i != t.taken:
-			fmt.Fprintf(out, "tried: by %s %s; if that is its contract, %s\n", by, t.said[i], say)
-		case i != t.taken:
-			fmt.Fprintf(out, "its contract may be %s: then %s\n", by, say)
+		if a.shown != "" {
+			fmt.Fprintf(out, "tried: by %s %s; if that is its contract, %s\n", a.choice, a.shown, say)
+		} else {
+			fmt.Fprintf(out, "its contract may be %s: then %s\n", a.choice, say)
 		}
 	}
 	if t.o.writeTraits && t.judged {
 		fmt.Fprintln(out, "Its traits were observed: check that each is what you mean.")
 	}
-	if t.said == nil {
+	if took.shown == "" {
 		how := map[bool]string{true: "; the subtest TRAITS prints the traits to paste",
-			false: ": complete New, delete the t.Skip, and run it"}[len(t.all[t.taken].lacking) == 0]
+			false: ": complete New, delete the t.Skip, and run it"}[len(took.lacking) == 0]
 		fmt.Fprintf(out, "It was not run%s.\nnext: %s\n", how, t.command())
 		return
 	}
@@ -329,12 +315,11 @@ func (t *trial) tell(out io.Writer) {
 	fmt.Fprintf(out, "\nIt was run once. %s:\n\n%s", what, &t.text)
 }
 
-// command runs what was written.
 func (t *trial) command() string {
 	folder := filepath.ToSlash(nearby(t.folder))
 	if !filepath.IsAbs(folder) && folder != "." {
 		folder = "./" + folder
 	}
-	page := map[bool]string{true: "-html " + t.o.html + " "}[t.o.html != "" && t.said == nil]
-	return fmt.Sprintf("go tool verdicts %s-run '^%s$' %s", page, t.all[t.taken].test(), folder)
+	page := map[bool]string{true: "-html " + t.o.html + " "}[t.o.html != "" && t.took.shown == ""]
+	return fmt.Sprintf("go tool verdicts %s-run '^%s$' %s", page, t.took.test(), folder)
 }

@@ -6,6 +6,7 @@ import (
 	"os"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/escapement-go/escapement/conformance"
 	"github.com/escapement-go/escapement/internal/timeline"
@@ -25,7 +26,6 @@ func (s screen) columnsOr(other int) int {
 	return other
 }
 
-// paint colours a text.
 func (s screen) paint(code, text string) string {
 	if !s.color {
 		return text
@@ -33,7 +33,6 @@ func (s screen) paint(code, text string) string {
 	return "\x1b[" + code + "m" + text + "\x1b[0m"
 }
 
-// The colours in use.
 const (
 	red   = "31"
 	green = "32"
@@ -41,7 +40,6 @@ const (
 
 // watcher tells of the implementations as they end, and of what is under way.
 type watcher struct {
-	folder  string
 	run     string // the pattern of -run
 	reports []*report
 	tests   tests
@@ -61,7 +59,7 @@ type watcher struct {
 func newWatcher(path string, o *options, stdout, stderr io.Writer) *watcher {
 	plain := os.Getenv("TERM") == "dumb" || os.Getenv("CI") != ""
 	w := &watcher{
-		folder: path, run: o.run, files: folder{path: path}, lines: stdout,
+		run: o.run, files: folder{path: path}, lines: stdout,
 		screen: screen{
 			width: func() int { return widthOf(stdout) },
 			color: widthOf(stdout) > 0 && os.Getenv("NO_COLOR") == "" && !plain,
@@ -92,7 +90,6 @@ func (w *watcher) look(now time.Time) {
 	}
 }
 
-// finish is the last look.
 func (w *watcher) finish() {
 	w.look(w.before)
 	w.clear()
@@ -122,12 +119,11 @@ func counted(r *conformance.Report) string {
 		}
 	}
 	if n := len(r.Decisions); n > 0 {
-		parts = append(parts, number(n, "decision")+" open")
+		parts = append(parts, timeline.Count(n, "decision")+" open")
 	}
 	return strings.Join(parts, ", ")
 }
 
-// draw draws the live line.
 func (w *watcher) draw(now time.Time) {
 	width := widthOf(w.live)
 	under := w.files.now()
@@ -153,7 +149,6 @@ func (w *watcher) draw(now time.Time) {
 	w.drawn = true
 }
 
-// clear removes the live line.
 func (w *watcher) clear() {
 	if w.drawn {
 		fmt.Fprint(w.live, "\r\x1b[K")
@@ -167,4 +162,53 @@ func cut(text string, width int) string {
 		return string(r[:width-1]) + "…"
 	}
 	return text
+}
+
+// wrapped breaks a text into lines of a width.
+func wrapped(text string, width int, indent string) string {
+	var b strings.Builder
+	used := 0
+	for i, word := range strings.Split(text, " ") {
+		n := utf8.RuneCountInString(word)
+		switch {
+		case i == 0:
+		case used+1+n > width:
+			b.WriteString("\n" + indent)
+			used = len(indent)
+		default:
+			b.WriteString(" ")
+			used++
+		}
+		b.WriteString(word)
+		used += n
+	}
+	return b.String()
+}
+
+// wrap breaks a line at words into lines that fit a terminal; elsewhere it stays one.
+func (s screen) wrap(line, indent string) string {
+	if width := s.width(); width > 0 {
+		return wrapped(line, width, indent)
+	}
+	return line
+}
+
+// wrapText wraps what the suite says of a failure, but for what is no prose: timelines, code, stacks and commands.
+func (s screen) wrapText(text string) string {
+	lines := strings.Split(text, "\n")
+	timeline := false
+	for i, line := range lines {
+		switch {
+		case strings.HasPrefix(line, "t  "):
+			timeline = true
+		case line == "", strings.HasPrefix(line, "where "):
+			timeline = false
+		}
+		code := strings.HasPrefix(line, " ") || strings.HasPrefix(line, "\t") ||
+			strings.HasPrefix(line, "replay: ") || strings.HasPrefix(line, "to live with it: ")
+		if !timeline && !code {
+			lines[i] = s.wrap(line, "")
+		}
+	}
+	return strings.Join(lines, "\n")
 }

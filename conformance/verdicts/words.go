@@ -1,9 +1,9 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
-	"time"
 
 	"github.com/escapement-go/escapement/conformance"
 	"github.com/escapement-go/escapement/internal/timeline"
@@ -26,41 +26,34 @@ func inWords(text string) string {
 	return strings.Join(out, " ")
 }
 
+// made are the words for what an implementation is made with, but for those that are "a wait of 100ms" and the like.
+var made = map[string]string{
+	"busy": "callbacks that take ", "inside": "a first callback that calls ", "epoch": "a clock that starts at ",
+	"maxwait": "a wait of at most ", "interval": "an interval of ",
+}
+
 // madeWith says what the implementation is made with.
 func madeWith(c conformance.Config) string {
 	var parts []string
 	for _, key := range strings.Fields(c.String()) {
 		name, value, _ := strings.Cut(key, "=")
+		part := cmp.Or(made[name], "a "+name+" of ") + value
 		switch name {
-		case "busy":
-			parts = append(parts, "callbacks that take "+value)
 		case "busyruns":
-			parts[len(parts)-1] = fmt.Sprintf("first callbacks, %s of them, that take %s",
-				value, timeline.Duration(c.Busy))
-		case "inside":
-			parts = append(parts, "a first callback that calls "+value)
+			parts = parts[:len(parts)-1]
+			part = fmt.Sprintf("first callbacks, %s of them, that take %s", value, timeline.Duration(c.Busy))
 		case "insiderun":
-			parts[len(parts)-1] = fmt.Sprintf("a callback that calls %s when it runs for the %s time",
-				c.Inside, ordinal(value))
+			part = fmt.Sprintf("a callback that calls %s when it runs for the %s time", c.Inside, ordinal(value))
 		case "panics":
-			parts = append(parts, "a callback that panics when it runs for the "+ordinal(value)+" time")
-		case "epoch":
-			parts = append(parts, "a clock that starts at "+value)
+			part = "a callback that panics when it runs for the " + ordinal(value) + " time"
 		case "edges":
-			parts = append(parts, map[string]string{
+			part = map[string]string{
 				"both": "both edges", "none": "no edge", "leading": "the leading edge", "trailing": "the trailing edge",
-			}[value])
-		case "maxwait":
-			parts = append(parts, "a wait of at most "+value)
+			}[value]
 		case "k":
-			parts = append(parts, value+" per interval")
-		case "burst", "limit", "backlog":
-			parts = append(parts, "a "+name+" of "+value)
-		case "interval":
-			parts = append(parts, "an interval of "+value)
-		default: // wait, rate, timeout
-			parts = append(parts, "a "+name+" of "+value)
+			part = value + " per interval"
 		}
+		parts = append(parts, part)
 	}
 	if len(parts) == 0 {
 		return ""
@@ -68,17 +61,8 @@ func madeWith(c conformance.Config) string {
 	return "Made with " + enumerated(parts) + "."
 }
 
-// ordinal is the ordinal of a small number.
 func ordinal(n string) string {
-	switch n {
-	case "1":
-		return "first"
-	case "2":
-		return "second"
-	case "3":
-		return "third"
-	}
-	return n + "th"
+	return cmp.Or(map[string]string{"1": "first", "2": "second", "3": "third"}[n], n+"th")
 }
 
 // enumerated joins parts with commas and an and.
@@ -140,26 +124,22 @@ func stepInWords(s conformance.Step, same bool) string {
 		keyed := s.Op == verb.Call || s.Op == verb.Allow
 		phrase += map[bool]string{true: ", of key ", false: ", weight "}[keyed] + fmt.Sprint(s.K)
 	}
-	if ok && strings.Contains(arguments, "D") && s.D != 0 {
-		phrase += withTimeout(s.D)
+	switch timed := ok && strings.Contains(arguments, "D"); {
+	case timed && s.D < 0:
+		phrase += " with a context that is done"
+	case timed && s.D > 0:
+		phrase += " for at most " + timeline.Duration(s.D)
 	}
+	when := "At " + timeline.Duration(s.At)
 	switch {
 	case s.In != 0:
-		return fmt.Sprintf("In function %d: %s.", s.In, phrase)
+		when = fmt.Sprintf("In function %d", s.In)
 	case s.Racing && same:
-		return fmt.Sprintf("At that instant too, in a race with its timers: %s.", phrase)
+		when = "At that instant too, in a race with its timers"
 	case s.Racing:
-		return fmt.Sprintf("At %s, in a race with the timers of that instant: %s.", timeline.Duration(s.At), phrase)
+		when += ", in a race with the timers of that instant"
 	case same:
-		return fmt.Sprintf("At the same instant: %s.", phrase)
+		when = "At the same instant"
 	}
-	return fmt.Sprintf("At %s: %s.", timeline.Duration(s.At), phrase)
-}
-
-// withTimeout says how long a step may wait.
-func withTimeout(d time.Duration) string {
-	if d < 0 {
-		return " with a context that is done"
-	}
-	return " for at most " + timeline.Duration(d)
+	return when + ": " + phrase + "."
 }
