@@ -157,7 +157,7 @@ func (x *exam) outdated(d *conformance.Done, at time.Duration) bool {
 
 // envelope looks for a window in which more was granted than rate*L + burst.
 func (x *exam) envelope() *suite.Violation {
-	a, g := x.view(), x.newGranted()
+	g := x.newGranted()
 	alone, prepaid := !x.beyondRequests(), x.prepaid()
 	paid := suite.If(prepaid, ", and an oversize grant is paid for before the next")
 	for i, first := range g.grants {
@@ -177,6 +177,7 @@ func (x *exam) envelope() *suite.Violation {
 			if sum <= burst {
 				continue
 			}
+			a := x.view()
 			top := x.top(g, burst, over, first.at, last.at, x.traits.Overdraft || prepaid)
 			flow := new(big.Int).Mul(a.flowOf(rate), big.NewInt(int64(last.at-first.at)))
 			most := new(big.Int).Add(flow, new(big.Int).Mul(top, a.one))
@@ -246,10 +247,8 @@ func between(all []grant, from, to time.Duration) *big.Int {
 // highest returns the highest rate and burst that were in force between two instants.
 func (x *exam) highest(from, to time.Duration) (Rate, int) {
 	rate, burst := x.Schedule.Config.Rate, x.Schedule.Config.Burst
-	if !x.view().changing {
-		return rate, burst
-	}
-	for _, d := range x.Done {
+	for i := range x.Done {
+		d := &x.Done[i]
 		before := d.At < from
 		switch {
 		case d.At > to:

@@ -70,7 +70,7 @@ var alone sync.Mutex
 // until the turn ends, unless GOGC was set.
 func turn() (end func()) {
 	alone.Lock()
-	const usual, seldom = 100, 400
+	const usual, seldom = 100, 800
 	gc := debug.SetGCPercent(seldom)
 	if gc != usual {
 		debug.SetGCPercent(gc)
