@@ -246,8 +246,8 @@ func (c *contract) allFitted(all []conformance.Schedule) []conformance.Schedule 
 }
 
 // sequences lists every schedule of up to depth of the steps, with gaps at which a token is just there, and those far
-// from it. Of the longest it has a third, and of several steps without the gaps that fill the bucket, after which all is
-// as at first.
+// from it. The longest are a third of all, and if there are several steps without the gaps that fill the bucket, after
+// which all is as at first.
 func (c *contract) sequences(cfg conformance.Config, all []conformance.Step, depth int) []conformance.Schedule {
 	t := cfg.Rate.Interval()
 	gaps := []time.Duration{0, t / 2, max(0, t-2), t, t + 2}

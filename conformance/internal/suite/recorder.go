@@ -32,9 +32,10 @@ type Recorder struct {
 	mu     sync.Mutex
 	rec    Recording
 	seq    int
-	closed bool              // what comes after the end is not recorded
-	late   int               // so many operations began before the end: that what was made is released ends none of them
-	spare  *conformance.Done // where the next step puts its results, if none under way does
+	closed bool // what comes after the end is not recorded
+	// spare is where the next step puts its results, if no other does.
+	spare *conformance.Done
+	late  int // so many operations began before the end: that what was made is released ends none of them
 }
 
 // Locked calls f with what is recorded so far, while nothing else is recorded.
