@@ -142,11 +142,13 @@ func (l *lab) look() sight {
 	for _, g := range goroutine.Stacks()[1:] { // the first is the caller's
 		header, stack, _ := strings.Cut(g, "\n")
 		id, _, _ := strings.Cut(g, " [")
+		if abandoned.ids[id] || neverGoesOn(header) {
+			continue
+		}
 		w := goroutine.Describe(header, stack)
 		bubble := strings.Contains(header, "synctest ")
 		judged := bubble || !l.bubble && l.first > 0
 		switch {
-		case abandoned.ids[id], neverGoesOn(header):
 		case strings.Contains(stack, "os/signal.signal_recv("), strings.Contains(stack, "os.(*Process).Wait("):
 			// a long system call, which holds no lock
 		case w.State == "running" || w.State == "runnable":
