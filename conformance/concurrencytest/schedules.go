@@ -2,6 +2,7 @@ package concurrencytest
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"time"
 
@@ -217,8 +218,8 @@ var largeNumbers = []row{
 	{65537, 1, "1h", "acquire 1 65537 @0"},
 	{65537, 1, "1h", "acquire 1 65536 @0 | acquire 2 @0 | release 1 @0"},
 	{65537, 1, "1h", "acquire 1 65537 @0 | acquire 2 @0 | release 1 @0"},
-	{2, 1, "1h", "acquire 1 @0 | acquire 2 9223372036854775807 @0"},
-	{2, 1, "1h", "acquire 1 @0 | try 2 9223372036854775807 @0"},
+	{2, 1, "1h", fmt.Sprintf("acquire 1 @0 | acquire 2 %d @0", math.MaxInt)},
+	{2, 1, "1h", fmt.Sprintf("acquire 1 @0 | try 2 %d @0", math.MaxInt)},
 }
 
 // resizes change the limit while requests run and wait.
