@@ -264,8 +264,8 @@ func firstHang(t *testing.T, spec conformance.Spec) {
 }
 
 // Unfinished checks that no verdict is given on an implementation whose runs do not come to
-// their end: core rules are inconclusive, in words that say why, and none fails. As each run leaves goroutines, it has a
-// process of its own.
+// their end: core rules are inconclusive, in words that say why, and none fails. As runs leave goroutines, it has
+// a process of its own.
 func Unfinished(t *testing.T, spec conformance.Spec, words ...string) {
 	t.Helper()
 	synctestcompat.Require(t)
