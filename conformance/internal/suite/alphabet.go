@@ -61,17 +61,25 @@ const (
 	thin = 3
 )
 
+// every says of how many schedules of n steps, with so many choices of the first and of each later one, one is tried.
+func every(first, later, n int) int {
+	if n > 3 && float64(first)*math.Pow(float64(later), float64(n-1)) > many {
+		return thin
+	}
+	return 1
+}
+
 // Enumerate lists every schedule of up to depth steps over the operations and gaps, and of many of depth every third.
 // The first step comes at 0; in schedules of three steps and more it is the first operation:
 // the shorter ones show what may come before the first event. After an operation that ends
 // the instance only that operation and the first one follow. Payloads count from 1.
 func Enumerate(cfg conformance.Config, ops []conformance.Op, gaps []time.Duration, depth int) []conformance.Schedule {
 	var out []conformance.Schedule
-	thins := depth > 3 && math.Pow(float64(len(ops)*len(gaps)), float64(depth-1)) > many
+	nth := 1
 	var grow func(steps []conformance.Step, calls, left, sum int)
 	grow = func(steps []conformance.Step, calls, left, sum int) {
 		if left == 0 {
-			if !thins || len(steps) < depth || sum%thin == 0 {
+			if sum%nth == 0 {
 				out = append(out, conformance.Schedule{Config: cfg, Steps: slices.Clone(steps)})
 			}
 			return
@@ -99,9 +107,11 @@ func Enumerate(cfg conformance.Config, ops []conformance.Op, gaps []time.Duratio
 			}
 		}
 	}
-	for n := 1; n <= depth; n++ {
+	for n := 1; n < depth; n++ {
 		grow(nil, 0, n, 0)
 	}
+	nth = every(1, len(ops)*len(gaps), depth)
+	grow(nil, 0, depth, 0)
 	return out
 }
 
@@ -111,30 +121,27 @@ func Sequences(
 	cfg conformance.Config, steps []conformance.Step, gaps []time.Duration, depth int,
 ) (out []conformance.Schedule) {
 	for n := 1; n <= depth; n++ {
-		out = sequences(out, cfg, steps, gaps, n, 1)
+		out = append(out, sequences(cfg, steps, gaps, n, 1)...)
 	}
 	return out
 }
 
 // EveryThird lists schedules of n of the given steps with the given gaps between them: of many every third.
 func EveryThird(cfg conformance.Config, steps []conformance.Step, gaps []time.Duration, n int) []conformance.Schedule {
-	return sequences(nil, cfg, steps, gaps, n, thin)
+	return sequences(cfg, steps, gaps, n, every(len(steps), len(steps)*len(gaps), n))
 }
 
-// sequences adds schedules of n steps to out, of those with every such sum.
+// sequences lists one in nth of the schedules of n steps.
 func sequences(
-	out []conformance.Schedule, cfg conformance.Config, steps []conformance.Step, gaps []time.Duration, n, every int,
-) []conformance.Schedule {
+	cfg conformance.Config, steps []conformance.Step, gaps []time.Duration, n, nth int,
+) (out []conformance.Schedule) {
 	gaps = slices.Clone(gaps)
 	slices.Sort(gaps)
 	gaps = slices.Compact(gaps)
-	if len(steps)*int(math.Pow(float64(len(steps)*len(gaps)), float64(n-1))) <= many {
-		every = 1
-	}
 	var grow func(done []conformance.Step, sum int)
 	grow = func(done []conformance.Step, sum int) {
 		if len(done) == n {
-			if sum%every == 0 {
+			if sum%nth == 0 {
 				out = append(out, conformance.Schedule{Config: cfg, Steps: slices.Clone(done)})
 			}
 			return
