@@ -4,10 +4,10 @@ import (
 	"fmt"
 	"math"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/escapement-go/escapement/conformance"
+	"github.com/escapement-go/escapement/conformance/internal/edge"
 	"github.com/escapement-go/escapement/conformance/internal/suite"
 	"github.com/escapement-go/escapement/internal/verb"
 )
@@ -290,41 +290,85 @@ func (c *contract) Table(s *suite.Suite, t *Traits) []suite.Choice {
 			"a waiter holds a lock that all other callers need"),
 		single,
 		overdraft,
-		choice("Initial", &t.Initial, look.initial, suite.Always, suite.Ranked(3),
-			"InitialFull: the burst", "InitialEmpty: no token", "InitialOne: one token"),
-		choice("Oversize", &t.Oversize, look.oversize,
-			func() bool { return t.OneAtATime || t.Overdraft || !s.Accepts(opSeveral) }, oversize,
-			"OversizeRejected: never granted", "OversizePrepaid: granted, and the next request pays for it",
-			"OversizeWaits: granted to waits and reservations only"),
-		blind(choice("BackTime", &t.BackTime, look.backTime, back, suite.Ranked(3),
-			"BackClamp: it counts as the newest instant", "BackReject: the request is denied",
-			"BackRewind: time goes back to it"), "BackRewind"),
-		choice("ZeroRate", &t.ZeroRate, look.zeroRate, fixed, suite.Ranked(2),
-			"ZeroRateBurst: the initial tokens, and then nothing", "ZeroRateRejects: nothing",
-			"ZeroRateRefused: the constructor panics"),
-		choice("Inf", &t.Inf, look.infinite, fixed, infinite,
-			"InfGrants: everything is granted", "InfAbsent: no rate is infinite"),
-		choice("Zero", &t.Zero, look.zero, nil, suite.Ranked(2),
-			"ZeroGranted: granted while nothing is owed", "ZeroDenied: refused"),
-		choice("Errors", &t.Errors, look.errors, without(verb.Fault), nil,
-			"FailOpen: it is granted", "FailClosed: it is denied"),
-		choice("Fair", &t.Fair, look.fair, without(verb.Wait), suite.Ranked(2),
-			"FairFIFO: in order of arrival", "FairNone: in any order"),
-		choice("DeadlineCheck", &t.DeadlineCheck, look.deadline, without(opContext, verb.Wait), suite.Ranked(2),
-			"DeadlineFailFast: the wait fails at once", "DeadlineSleeps: the wait fails at its deadline"),
-		choice("Refund", &t.Refund, look.refund, without(verb.Cancel), []int{int(RefundFull), int(RefundNone)},
-			"RefundFull: all of it", "RefundConservative: all but what later reservations rely on",
-			"RefundNone: nothing"),
-		choice("LateCancel", &t.LateCancel, look.lateCancel, without(opGiveUp), suite.Ranked(2),
-			"LateIgnored: does nothing", "LateRefunds: refunds its tokens"),
-		choice("OnChange", &t.OnChange, look.onChange, func() bool { return !s.Accepts(verb.Wait) || !moves }, nil,
-			"OnChangeKeeps: waiters keep their instants", "OnChangeServes: waiters are rescheduled"),
-		choice("OnBurstRaised", &t.OnBurstRaised, look.raise, without(verb.SetBurst), suite.Ranked(2),
-			"RaiseBringsNothing: it adds no tokens", "RaiseBringsTokens: it adds as many tokens as the burst grew"),
-		blind(choice("WaitErrors", &t.WaitErrors, look.waitErrors, nil,
-			[]int{int(WaitErrorsDeadline), int(WaitErrorsOwn)}, "WaitErrorsContext: the context's error",
-			"WaitErrorsDeadline: the context's error, and DeadlineExceeded if the deadline is too near",
-			"WaitErrorsOwn: any"), "WaitErrorsOwn"),
+		edge.Choice(&t.Initial, suite.Choice{
+			Name: "Initial", Needless: suite.Always, Observe: look.initial, Order: suite.Ranked(3),
+		},
+			"InitialFull", "the burst",
+			"InitialEmpty", "no token",
+			"InitialOne", "one token"),
+		edge.Choice(&t.Oversize, suite.Choice{
+			Name:     "Oversize",
+			Needless: func() bool { return t.OneAtATime || t.Overdraft || !s.Accepts(opSeveral) },
+			Observe:  look.oversize, Order: oversize,
+		},
+			"OversizeRejected", "never granted",
+			"OversizePrepaid", "granted, and the next request pays for it",
+			"OversizeWaits", "granted to waits and reservations only"),
+		edge.Choice(&t.BackTime, suite.Choice{
+			Name: "BackTime", Needless: back, Observe: look.backTime, Order: suite.Ranked(3),
+			Blind: []string{"BackRewind"},
+		},
+			"BackClamp", "it counts as the newest instant",
+			"BackReject", "the request is denied",
+			"BackRewind", "time goes back to it"),
+		edge.Choice(&t.ZeroRate, suite.Choice{
+			Name: "ZeroRate", Needless: fixed, Observe: look.zeroRate, Order: suite.Ranked(2),
+		},
+			"ZeroRateBurst", "the initial tokens, and then nothing",
+			"ZeroRateRejects", "nothing",
+			"ZeroRateRefused", "the constructor panics"),
+		edge.Choice(&t.Inf, suite.Choice{Name: "Inf", Needless: fixed, Observe: look.infinite, Order: infinite},
+			"InfGrants", "everything is granted",
+			"InfAbsent", "no rate is infinite"),
+		edge.Choice(&t.Zero, suite.Choice{Name: "Zero", Observe: look.zero, Order: suite.Ranked(2)},
+			"ZeroGranted", "granted while nothing is owed",
+			"ZeroDenied", "refused"),
+		edge.Choice(&t.Errors, suite.Choice{Name: "Errors", Needless: without(verb.Fault), Observe: look.errors},
+			"FailOpen", "it is granted",
+			"FailClosed", "it is denied"),
+		edge.Choice(&t.Fair, suite.Choice{
+			Name: "Fair", Needless: without(verb.Wait), Observe: look.fair, Order: suite.Ranked(2),
+		},
+			"FairFIFO", "in order of arrival",
+			"FairNone", "in any order"),
+		edge.Choice(&t.DeadlineCheck, suite.Choice{
+			Name: "DeadlineCheck", Needless: without(opContext, verb.Wait), Observe: look.deadline,
+			Order: suite.Ranked(2),
+		},
+			"DeadlineFailFast", "the wait fails at once",
+			"DeadlineSleeps", "the wait fails at its deadline"),
+		edge.Choice(&t.Refund, suite.Choice{
+			Name: "Refund", Needless: without(verb.Cancel), Observe: look.refund,
+			Order: []int{int(RefundFull), int(RefundNone)},
+		},
+			"RefundFull", "all of it",
+			"RefundConservative", "all but what later reservations rely on",
+			"RefundNone", "nothing"),
+		edge.Choice(&t.LateCancel, suite.Choice{
+			Name: "LateCancel", Needless: without(opGiveUp), Observe: look.lateCancel,
+			Order: suite.Ranked(2),
+		},
+			"LateIgnored", "does nothing",
+			"LateRefunds", "refunds its tokens"),
+		edge.Choice(&t.OnChange, suite.Choice{
+			Name: "OnChange", Needless: func() bool { return !s.Accepts(verb.Wait) || !moves },
+			Observe: look.onChange,
+		},
+			"OnChangeKeeps", "waiters keep their instants",
+			"OnChangeServes", "waiters are rescheduled"),
+		edge.Choice(&t.OnBurstRaised, suite.Choice{
+			Name: "OnBurstRaised", Needless: without(verb.SetBurst), Observe: look.raise,
+			Order: suite.Ranked(2),
+		},
+			"RaiseBringsNothing", "it adds no tokens",
+			"RaiseBringsTokens", "it adds as many tokens as the burst grew"),
+		edge.Choice(&t.WaitErrors, suite.Choice{
+			Name: "WaitErrors", Observe: look.waitErrors,
+			Order: []int{int(WaitErrorsDeadline), int(WaitErrorsOwn)}, Blind: []string{"WaitErrorsOwn"},
+		},
+			"WaitErrorsContext", "the context's error",
+			"WaitErrorsDeadline", "the context's error, and DeadlineExceeded if the deadline is too near",
+			"WaitErrorsOwn", "any"),
 		flag("OneGoroutine", &t.OneGoroutine, nil, "its documentation says that it is for one goroutine at a time"),
 		{
 			Name: "RefillSize", Declared: t.RefillSize, Literal: strconv.Itoa,
@@ -336,21 +380,10 @@ func (c *contract) Table(s *suite.Suite, t *Traits) []suite.Choice {
 			Means:   []string{"its unit of time: tokens that accrue within one come at its end"},
 			Observe: look.grain, Set: func(v int) { t.Resolution = time.Duration(v) },
 		},
-		choice("Precision", &t.Precision, look.precision, nil, suite.Ranked(2),
-			"PrecisionExact: the rate is exact", "PrecisionFloat32: the rate is a float32, of seven digits"),
+		edge.Choice(&t.Precision, suite.Choice{Name: "Precision", Observe: look.precision, Order: suite.Ranked(2)},
+			"PrecisionExact", "the rate is exact",
+			"PrecisionFloat32", "the rate is a float32, of seven digits"),
 	}
-}
-
-// choice is a choice among constants, each with what it means.
-func choice[T ~int](name string, at *T, observe func() int, needless func() bool, order []int,
-	values ...string) suite.Choice {
-	c := suite.Choice{Name: name, Declared: int(*at), Order: order, Needless: needless, Observe: observe,
-		Set: func(v int) { *at = T(v) }}
-	for _, v := range values {
-		constant, means, _ := strings.Cut(v, ": ")
-		c.Values, c.Means = append(c.Values, constant), append(c.Means, means)
-	}
-	return c
 }
 
 // flag is a choice that is true or not declared. Without observe only the documentation shows it.
@@ -360,12 +393,6 @@ func flag(name string, at *bool, observe func() bool, means string) suite.Choice
 	if observe != nil {
 		c.Observe = func() int { return suite.Number(observe()) }
 	}
-	return c
-}
-
-// blind is a choice with a value that explains nearly anything.
-func blind(c suite.Choice, value string) suite.Choice {
-	c.Blind = []string{value}
 	return c
 }
 
