@@ -3,7 +3,6 @@ package concurrencytest_test
 import (
 	"testing"
 
-	"github.com/escapement-go/escapement/conformance"
 	"github.com/escapement-go/escapement/conformance/concurrencytest"
 	"github.com/escapement-go/escapement/conformance/internal/proof"
 	"github.com/escapement-go/escapement/internal/prove"
@@ -37,19 +36,15 @@ func TestCoverage(t *testing.T) {
 	proof.Coverage(t, concurrency.Designs(), concurrency.Mutants())
 }
 
+// Who holds a lock while it waits is told what to declare, and is judged then.
+func TestUnfinished_asleepWithALock(t *testing.T) {
+	prove.Require(t, prove.Suite)
+	proof.Asleep(t, concurrency.UndeclaredAsleep)
+}
+
 // The rest leaves goroutines, of which each makes every later look at the stacks slower.
 
 func TestDesigns(t *testing.T) { proof.Designs(t, concurrency.Designs()) }
 
 // Who declares nothing is told of each mistake, and no correct design is accused.
 func TestFirstRuns(t *testing.T) { proof.FirstRuns(t, concurrency.Designs(), concurrency.Mutants()) }
-
-// Who holds a lock while it waits is told what to declare, and is judged then.
-func TestUnfinished_asleepWithALock(t *testing.T) {
-	prove.Require(t, prove.Suite)
-	for _, source := range []conformance.TimeSource{conformance.Injected, conformance.PackageTime} {
-		t.Run(source.String(), func(t *testing.T) {
-			proof.Unfinished(t, concurrency.UndeclaredAsleep(source), "Traits{HoldsLockWhileWaiting: true}")
-		})
-	}
-}

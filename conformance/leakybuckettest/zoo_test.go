@@ -49,6 +49,9 @@ func TestCanary_seesThatTimePasses(t *testing.T) {
 	}
 }
 
+// Who holds a lock while it sleeps is told what to declare, and is judged then.
+func TestUnfinished_asleepWithALock(t *testing.T) { proof.Asleep(t, leakybucket.UndeclaredAsleep) }
+
 // The rest leaves goroutines, of which each makes every later look at the stacks slower.
 
 func TestDesigns(t *testing.T) { proof.Designs(t, leakybucket.Designs()) }
@@ -73,12 +76,3 @@ func TestTraits_asleep(t *testing.T) {
 
 // Who declares nothing is told of each mistake, and no correct design is accused.
 func TestFirstRuns(t *testing.T) { proof.FirstRuns(t, leakybucket.Designs(), leakybucket.Mutants()) }
-
-// Who holds a lock while it sleeps is told what to declare, and is judged then.
-func TestUnfinished_asleepWithALock(t *testing.T) {
-	for _, source := range []conformance.TimeSource{conformance.Injected, conformance.PackageTime} {
-		t.Run(source.String(), func(t *testing.T) {
-			proof.Unfinished(t, leakybucket.UndeclaredAsleep(source), "Traits{HoldsLockWhileWaiting: true}")
-		})
-	}
-}

@@ -435,6 +435,12 @@ func named(t *testing.T, name string) zoo.Mutant {
 	return all[i]
 }
 
+// Who holds a lock while it sleeps is told what to declare, and is judged then.
+func TestUnfinished_asleepWithALock(t *testing.T) {
+	prove.Require(t, prove.Suite)
+	proof.Asleep(t, limiter.UndeclaredAsleep)
+}
+
 // The rest leaves goroutines, of which each makes every later look at the stacks slower.
 
 // A wait that spins in some schedules leaves the others to be judged.
@@ -487,13 +493,3 @@ func TestTraits_asleep(t *testing.T) {
 
 // Who declares nothing is told of each mistake, and no correct design is accused.
 func TestFirstRuns(t *testing.T) { proof.FirstRuns(t, limiter.Designs(), limiter.Mutants()) }
-
-// Who holds a lock while it sleeps is told what to declare, and is judged then.
-func TestUnfinished_asleepWithALock(t *testing.T) {
-	prove.Require(t, prove.Suite)
-	for _, source := range []conformance.TimeSource{conformance.Injected, conformance.PackageTime} {
-		t.Run(source.String(), func(t *testing.T) {
-			proof.Unfinished(t, limiter.UndeclaredAsleep(source), "Traits{HoldsLockWhileWaiting: true}")
-		})
-	}
-}

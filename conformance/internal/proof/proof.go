@@ -295,6 +295,16 @@ func Unfinished(t *testing.T, spec conformance.Spec, words ...string) {
 	}
 }
 
+// Asleep is Unfinished for an implementation that holds a lock while it waits, and does not declare it.
+func Asleep[S conformance.Spec](t *testing.T, undeclared func(conformance.TimeSource) S) {
+	t.Helper()
+	for _, source := range []conformance.TimeSource{conformance.Injected, conformance.PackageTime} {
+		t.Run(source.String(), func(t *testing.T) {
+			Unfinished(t, undeclared(source), "Traits{HoldsLockWhileWaiting: true}")
+		})
+	}
+}
+
 // soon is how long runs that hang are left before their stacks are looked at.
 const soon = time.Millisecond
 
