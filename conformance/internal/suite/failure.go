@@ -4,8 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"regexp"
-	"runtime"
-	"runtime/debug"
 	"slices"
 	"strconv"
 	"strings"
@@ -127,32 +125,6 @@ func (e *engine[T, E]) pattern(id string) string {
 		names[i] = "^" + regexp.QuoteMeta(p) + "$"
 	}
 	return strings.Join(names, "/")
-}
-
-// callerPackage is the import path of the test that runs the suite: the test binary knows, whatever helper calls the
-// suite. Where another tool has built it, it is the package of the outermost function.
-func callerPackage() string {
-	if b, ok := debug.ReadBuildInfo(); ok && strings.HasSuffix(b.Path, ".test") {
-		return strings.TrimSuffix(b.Path, ".test")
-	}
-	pcs := make([]uintptr, 64)
-	frames := runtime.CallersFrames(pcs[:runtime.Callers(1, pcs)])
-	name := ""
-	for {
-		f, more := frames.Next()
-		if strings.HasPrefix(f.Function, "testing.") {
-			break
-		}
-		if !strings.HasPrefix(f.Function, "reflect.") { // a fuzz target is called through it
-			name = f.Function
-		}
-		if !more {
-			break
-		}
-	}
-	slash := strings.LastIndex(name, "/") + 1
-	pkg, _, _ := strings.Cut(name[slash:], ".")
-	return strings.TrimSuffix(name[:slash]+strings.ReplaceAll(pkg, "%2e", "."), "_test")
 }
 
 // lanes are those of the run: one for each kind of operation, then others, then the rule's own.

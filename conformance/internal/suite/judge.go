@@ -126,3 +126,99 @@ func (e *engine[T, E]) found(rule string) *finding {
 	}
 	return e.findings[rule]
 }
+
+// doubt is a finding in [inside.OrderReceived]. The driver brings that order about by being next on the one
+// processor, so that a preemption at the wrong moment lets what the timer has woken decide first and be
+// overtaken before its callback starts, which is legal. It counts only if the same run shows it again.
+type doubt[T, E any] struct {
+	rule *Rule[T, E]
+	kind string
+	job  Job
+}
+
+// again is how often the run of a doubt is repeated, and confirming how many of these runs must show it: a select may
+// take one way as well as the other, a preemption comes in less than one run in a thousand.
+const again, confirming = 20, 2
+
+// doubtful reports whether a finding is to be confirmed. What is left behind, and what never came back, is no
+// matter of order.
+func doubtful(rule string, j Job, rec *Recording) bool {
+	return j.Order == inside.OrderReceived && rule != leakRule && !rec.Stuck
+}
+
+// settleDoubts runs again what showed a doubt, the smallest schedule first, until one of its rule and kind is
+// confirmed.
+func (e *engine[T, E]) settleDoubts() {
+	doubts := e.doubts
+	e.doubts = nil
+	runs := e.lab.runs
+	defer func() { e.lab.runs = runs }()
+	slices.SortStableFunc(doubts, func(a, b doubt[T, E]) int { return a.job.Schedule.Compare(b.job.Schedule) })
+	for _, d := range doubts {
+		f := e.found(d.rule.ID)
+		if !f.smaller(d.kind, d.job.Schedule) {
+			continue
+		}
+		v, h := e.confirmed(d)
+		if h != nil {
+			return // what hangs has been found, or will be, by a run that is not repeated
+		}
+		if v != nil {
+			e.keep(d.rule, f, v, d.job.Family)
+		}
+	}
+}
+
+// confirmed returns what a doubt's rule finds in it again, nil if that is not often enough.
+func (e *engine[T, E]) confirmed(d doubt[T, E]) (v *Violation, h *Hang) {
+	found, h := e.repeated(d.rule, d.job, again)
+	found = slices.DeleteFunc(found, func(v *Violation) bool { return v.Kind != d.kind })
+	if len(found) >= confirming {
+		v = found[len(found)-1]
+	}
+	return v, h
+}
+
+// repeated is what a rule finds in n more runs of a job.
+func (e *engine[T, E]) repeated(r *Rule[T, E], j Job, n int) (found []*Violation, h *Hang) {
+	j.Review = true
+	h = e.lab.run(slices.Repeat([]Job{j}, n), func(j Job, rec *Recording) {
+		if rec.LeftOut != "" {
+			return
+		}
+		if v := e.check(r, e.c.Exam(e.traits, rec, j)); v != nil {
+			v.Run = rec
+			found = append(found, v)
+		}
+	})
+	return found, h
+}
+
+// repeats is how often a run that breaks a rule is repeated, to see whether it always does.
+const repeats = 10
+
+// replays is how often a replay runs a schedule, as its goroutines may go on in another order. Where steps race that
+// order is one of several, and on package time each run is many.
+func (e *engine[T, E]) replays(s conformance.Schedule) int {
+	switch racing := s.RacingSteps() > 0; {
+	case !e.Bubble, len(s.Steps) > tooLong, racing && e.Time == conformance.PackageTime:
+		return 1
+	case racing:
+		return 4 * repeats
+	}
+	return repeats
+}
+
+// wavers reports whether the run that broke a rule does not always break it.
+func (e *engine[T, E]) wavers(r *Rule[T, E], f *finding) bool {
+	v := f.worst
+	if r.Check == nil || v.Run == nil || v.Run.Stuck || v.Chance || v.interleaving != "" || v.never || !e.Bubble ||
+		f.family == Leaks || len(v.Run.Schedule.Steps) > tooLong || v.Run.Order == inside.OrderSampled || e.hangs() {
+		return false
+	}
+	defer OneProcessor()()
+	runs := e.lab.runs
+	defer func() { e.lab.runs = runs }()
+	found, h := e.repeated(r, Job{Schedule: v.Run.Schedule, Order: v.Run.Order, Family: f.family}, repeats)
+	return h == nil && len(found) < repeats
+}

@@ -198,3 +198,26 @@ func Caught() bool {
 	called, _ := survivable()
 	return called
 }
+
+// AsBegun is a run with each step at the instant at which it began. That is another one than
+// planned only if a step before it took time.
+func AsBegun(rec *Recording) *Recording {
+	late := func(d conformance.Done) bool { return d.Began.At > d.At }
+	if !slices.ContainsFunc(rec.Done, late) || GoesBack(rec.Schedule) {
+		return rec
+	}
+	begun := *rec
+	begun.Done = slices.Clone(rec.Done)
+	for i := range begun.Done {
+		begun.Done[i].At = max(begun.Done[i].At, begun.Done[i].Began.At)
+	}
+	return &begun
+}
+
+// Decided says what a request got.
+func Decided(granted bool) string {
+	if granted {
+		return "granted"
+	}
+	return "denied"
+}

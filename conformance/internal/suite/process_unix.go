@@ -3,6 +3,7 @@
 package suite
 
 import (
+	"errors"
 	"syscall"
 	"time"
 )
@@ -15,3 +16,6 @@ func processorTime() time.Duration {
 	}
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
+
+// alive reports whether there is a process with that number.
+func alive(pid int) bool { return !errors.Is(syscall.Kill(pid, 0), syscall.ESRCH) }
