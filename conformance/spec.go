@@ -1,9 +1,12 @@
 package conformance
 
 import (
+	"cmp"
 	"testing"
+	"time"
 
 	"github.com/escapement-go/escapement/conformance/internal/inside"
+	"github.com/jonboulle/clockwork"
 )
 
 // Spec describes an implementation to the suite. The packages of the contracts have one
@@ -44,4 +47,32 @@ type Judge interface {
 	// Smallest makes a schedule that breaks a rule smaller, as long as it still breaks it.
 	// It returns s itself if that does not break the rule.
 	Smallest(s Schedule, rule string) Schedule
+}
+
+// TimeSource says where an implementation takes its time from.
+type TimeSource int
+
+const (
+	// Injected: the implementation uses Env.Clock and no other clock.
+	Injected TimeSource = iota + 1
+	// PackageTime: the implementation calls package time. It runs unchanged inside
+	// bubbles of testing/synctest; where the toolchain has none the suite skips.
+	PackageTime
+	// Explicit: operations take the time as an argument and read no clock.
+	Explicit
+)
+
+// String returns the name of the constant.
+func (s TimeSource) String() string {
+	names := map[TimeSource]string{Injected: "Injected", PackageTime: "PackageTime", Explicit: "Explicit"}
+	return cmp.Or(names[s], "undeclared")
+}
+
+// Env is the environment of an implementation.
+type Env struct {
+	// Clock is the clock to inject. In a PackageTime run it is package time behind
+	// the same interface.
+	Clock clockwork.Clock
+	// Start is the instant at which the schedule begins.
+	Start time.Time
 }

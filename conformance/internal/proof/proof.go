@@ -7,7 +7,6 @@ import (
 	"flag"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -23,9 +22,6 @@ import (
 )
 
 var update = flag.Bool("update", false, "rewrite golden files")
-
-// process names the mutant that this process runs, where each needs one of its own.
-const process = "ESCAPEMENT_MUTANT"
 
 // catch is what the suite made of one mutant.
 type catch struct {
@@ -310,14 +306,6 @@ const soon = time.Millisecond
 
 // everyMutant reports whether all mutants of a rule are judged, and not only the first.
 func everyMutant() bool { return prove.Reaches(prove.Suite) && !testing.Short() || *update }
-
-// alone runs the test in a process of its own, for one mutant.
-func alone(t *testing.T, mutant string) (out string, err error) {
-	cmd := exec.Command(os.Args[0], "-test.run=^"+t.Name()+"$")
-	cmd.Env = append(os.Environ(), process+"="+mutant)
-	text, err := cmd.CombinedOutput()
-	return string(text), err
-}
 
 // Designs checks that no rule accuses a correct design, and that the core rules can judge it.
 // A sixth of them run with one of the ways to take time with which they are listed, without the longest schedules and
