@@ -120,7 +120,8 @@ func (e *engine[T, E]) documentedDecision(r *Rule[T, E], v *Violation) *decision
 			continue
 		}
 		frees := e.freed(e.declaredNow(), e.with(s.Name, 1))
-		if !slices.Contains(frees, r.ID) || e.breaksBut(frees) {
+		others := func(id string, _ *Violation) bool { return !slices.Contains(frees, id) }
+		if !slices.Contains(frees, r.ID) || e.someBroken(others) {
 			continue
 		}
 		if asked := e.decisionOn(s); asked != nil {
@@ -131,16 +132,6 @@ func (e *engine[T, E]) documentedDecision(r *Rule[T, E], v *Violation) *decision
 		return d
 	}
 	return nil
-}
-
-// breaksBut reports whether a rule is broken that is none of these.
-func (e *engine[T, E]) breaksBut(rules []string) bool {
-	for id, f := range e.findings {
-		if f.worst != nil && !slices.Contains(rules, id) {
-			return true
-		}
-	}
-	return false
 }
 
 // againBreaks reports whether the schedule of a run breaks a rule that compares it with reruns, with other traits.

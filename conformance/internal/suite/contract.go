@@ -126,6 +126,9 @@ func (r *Rule[T, E]) about(j Job) bool { return r.About == nil || r.About(j) }
 // sees reports whether the rule judges a run that left such a trace.
 func (r *Rule[T, E]) sees(e E) bool { return r.Sees == nil || r.Sees(e) }
 
+// probes reports whether the rule does not judge schedules, but what runs of its own show.
+func (r *Rule[T, E]) probes() bool { return r.Check == nil && r.Again == nil }
+
 // Rerun plays another schedule on a fresh instance, in the same bubble.
 type Rerun func(s conformance.Schedule) *Recording
 

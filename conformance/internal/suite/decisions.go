@@ -36,7 +36,7 @@ type decision[T, E any] struct {
 	frees []string // the rules that the weaker value takes out of force, or that await the decision
 	// clash is what the weaker value does not explain, nil if it explains all that is at hand. If the rule is broken
 	// with the strict value, too, the weaker one is offered nevertheless.
-	clash *refutation[T, E]
+	clash *breach[T, E]
 }
 
 // free adds a rule to those that depend on the decision.
@@ -44,12 +44,6 @@ func (d *decision[T, E]) free(r *Rule[T, E]) {
 	if !slices.Contains(d.frees, r.ID) {
 		d.frees = append(d.frees, r.ID)
 	}
-}
-
-// refutation is a run that breaks a rule with some traits.
-type refutation[T, E any] struct {
-	rule  *Rule[T, E]
-	found *Violation
 }
 
 // with is the declaration in which all that was observed counts, but for one choice, which has another value.
@@ -90,7 +84,7 @@ func (e *engine[T, E]) finds(r *Rule[T, E], x E, run job) *Violation {
 // one of the rules in only, or of all of them.
 func (e *engine[T, E]) compare(
 	runs []job, with, without declaration[T, E], only ...*Rule[T, E],
-) (least *refutation[T, E]) {
+) (least *breach[T, E]) {
 	rules := with.judges
 	if len(only) > 0 {
 		rules = slices.DeleteFunc(slices.Clone(rules), func(r *Rule[T, E]) bool { return !slices.Contains(only, r) })
@@ -109,7 +103,7 @@ func (e *engine[T, E]) compare(
 			if v == nil || judged && (r.Again != nil && !run.fresh || e.finds(r, other, run) != nil) {
 				continue // or only reruns would tell
 			}
-			least = &refutation[T, E]{r, v}
+			least = &breach[T, E]{r, v}
 			break
 		}
 	}
@@ -142,7 +136,7 @@ func (e *engine[T, E]) decide() (all []*decision[T, E]) {
 		if d.clash = e.compare(runs, seen, strict); d.clash == nil {
 			d.clash = e.refutes(s.Name, seen)
 		}
-		if d.clash != nil && !e.breaks([]string{d.clash.rule.ID}) {
+		if d.clash != nil && e.broken(d.clash.rule.ID) == nil {
 			d.value = 0
 		}
 		if e.optional && d.value == 0 {
@@ -245,7 +239,7 @@ func (e *engine[T, E]) clashes(with, d *decision[T, E]) bool {
 // that it is to explain: these are run for it. It returns the smallest of the first family that has any.
 func (e *engine[T, E]) refutes(
 	choice string, d declaration[T, E], explained ...*Rule[T, E],
-) (least *refutation[T, E]) {
+) (least *breach[T, E]) {
 	if e.hangs() {
 		return nil
 	}
@@ -276,7 +270,7 @@ func (e *engine[T, E]) refutes(
 				break
 			}
 			if v := e.foundWith(r, run, d); v != nil {
-				found = &refutation[T, E]{r, v}
+				found = &breach[T, E]{r, v}
 			}
 		}
 		if found != nil && (least == nil || found.found.Run.Schedule.Compare(least.found.Run.Schedule) < 0) {
@@ -303,11 +297,9 @@ func (e *engine[T, E]) declareFor(d declaration[T, E]) (back func()) {
 
 // freed lists the rules that are in force with one declaration and not with another.
 func (e *engine[T, E]) freed(with, without declaration[T, E]) (ids []string) {
-	for i := range e.rules {
-		r := &e.rules[i]
+	for _, r := range e.rules {
 		here := e.skip(r, with.traits, with.choices).why == ""
-		gone := e.skip(r, without.traits, without.choices).why != ""
-		if here && gone && !slices.Contains(ids, r.ID) { // one may judge traces, another of its name runs of its own
+		if here && e.skip(r, without.traits, without.choices).why != "" {
 			ids = append(ids, r.ID)
 		}
 	}

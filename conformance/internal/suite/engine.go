@@ -26,7 +26,7 @@ type engine[T, E any] struct {
 	*Suite
 	about   About
 	c       Contract[T, E]
-	rules   []Rule[T, E]
+	rules   []*Rule[T, E]
 	traits  *T
 	choices []Choice
 	options inside.Options
@@ -89,7 +89,7 @@ func newEngine[T, E any](t *testing.T, about About, c Contract[T, E], o inside.O
 	e := &engine[T, E]{
 		Suite: &Suite{T: t, Time: about.Time, profile: c.Profile(), givenUp: map[string]string{},
 			reached: o.Reached},
-		about: about, c: c, options: o, insists: map[string]int{},
+		about: about, c: c, options: o, insists: map[string]int{}, pkg: callerPackage(),
 	}
 	if k, ok := c.(Keyed); ok {
 		e.needs = k.Needs
@@ -110,18 +110,31 @@ func newEngine[T, E any](t *testing.T, about About, c Contract[T, E], o inside.O
 }
 
 // linked returns the rules of a contract, each with its link into the RULES.md of its package and what it needs.
-func linked[T, E any](c Contract[T, E]) []Rule[T, E] {
-	rules := c.Rules()
-	for i := range rules {
-		rules[i].Link = link(c.Profile().Package, rules[i].ID)
-		for _, op := range rules[i].Ops {
-			rules[i].Needs = append(rules[i].Needs, "the operation "+string(op))
+func linked[T, E any](c Contract[T, E]) (rules []*Rule[T, E]) {
+	for _, r := range c.Rules() {
+		r.Link = link(c.Profile().Package, r.ID)
+		for _, op := range r.Ops {
+			r.Needs = append(r.Needs, "the operation "+string(op))
 		}
-		for _, trait := range rules[i].Declared {
-			rules[i].Needs = append(rules[i].Needs, "the trait "+trait)
+		for _, trait := range r.Declared {
+			r.Needs = append(r.Needs, "the trait "+trait)
 		}
+		rules = append(rules, &r)
 	}
 	return rules
+}
+
+// rule is the rule with an ID, nil if there is none.
+func (e *engine[T, E]) rule(id string) *Rule[T, E] {
+	if i := slices.IndexFunc(e.rules, func(r *Rule[T, E]) bool { return r.ID == id }); i >= 0 {
+		return e.rules[i]
+	}
+	return nil
+}
+
+// which are the rules of which something is so.
+func (e *engine[T, E]) which(is func(r *Rule[T, E]) bool) []*Rule[T, E] {
+	return slices.DeleteFunc(slices.Clone(e.rules), func(r *Rule[T, E]) bool { return !is(r) })
 }
 
 // Laws are the rules of a contract, as data.
@@ -145,7 +158,7 @@ func Run[T, E any](t *testing.T, about About, c Contract[T, E]) *conformance.Rep
 		e.close(r, time.Since(began))
 		return r
 	}
-	e.lab.last = newLast(t, callerPackage())
+	e.lab.last = newLast(t, e.pkg)
 	defer e.lab.last.close()
 	e.lab.last.progress = newProgress(e.about.Name, e.profile.Kind)
 	defer e.lab.last.progress.close()
@@ -184,38 +197,26 @@ func Examine[T, E any](t *testing.T, about About, c Contract[T, E], o inside.Opt
 		return e.blank("listed only")
 	}
 	if o.Pasted != nil {
-		e.observeAll()
+		if e.prepare(); e.refused != "" {
+			t.Fatal("conformance: " + e.panicked())
+		}
+		all, _ := e.settle()
+		for i := range all {
+			o.Pasted(all[i].told())
+		}
 		return e.blank("observed only")
 	}
 	r := e.evaluate()
-	if o.Live {
-		e.runAllLive(r)
+	for i, rule := range e.rules {
+		if v := &r.Verdicts[i+2]; o.Live && rule.Live && v.Reason == inSubtest {
+			e.runLive(t, rule, v)
+		}
 	}
 	e.setCauses(r)
 	if err := r.Write(time.Since(began)); err != nil {
 		t.Errorf("conformance: ESCAPEMENT_REPORT: %v", err)
 	}
 	return r
-}
-
-// observeAll tells what is to be pasted.
-func (e *engine[T, E]) observeAll() {
-	if e.prepare(); e.refused != "" {
-		e.T.Fatal("conformance: " + e.panicked())
-	}
-	all, _ := e.settle()
-	for i := range all {
-		e.options.Pasted(all[i].told())
-	}
-}
-
-// runAllLive runs the rules that are live in the test itself.
-func (e *engine[T, E]) runAllLive(r *conformance.Report) {
-	for i := range e.rules {
-		if v := &r.Verdicts[i+2]; e.rules[i].Live && v.Reason == inSubtest {
-			e.runLive(e.T, &e.rules[i], v)
-		}
-	}
 }
 
 // unfit says why nothing can be run here.
@@ -301,7 +302,9 @@ func (e *engine[T, E]) evaluate() *conformance.Report {
 	e.lab.last.does("", "")
 	e.checkKnown()
 	if e.inexact != "" && !e.Bubble && e.Time != conformance.Explicit && !e.profile.Unsettled {
-		return e.nothing(e.inexact)
+		r := e.blank(e.inexact)
+		r.Verdicts[0].Status, r.Verdicts[0].Reason = conformance.Pass, ""
+		return r
 	}
 	if e.first != nil {
 		e.given(e.first, false)
@@ -329,8 +332,8 @@ func (e *engine[T, E]) evaluate() *conformance.Report {
 // probesOnly reports whether only a rule is asked for that judges no trace, of what does not hang, and all traits are
 // declared.
 func (e *engine[T, E]) probesOnly() bool {
-	judges := func(r Rule[T, E]) bool { return r.ID == e.options.Until && r.Probe == nil }
-	return e.options.Until != "" && e.options.FirstLook == 0 && !e.undeclared && !slices.ContainsFunc(e.rules, judges)
+	r := e.rule(e.options.Until)
+	return e.options.Until != "" && e.options.FirstLook == 0 && !e.undeclared && (r == nil || r.Probe != nil)
 }
 
 // panicked is what CANARY says of a constructor that panics with what is usual.
@@ -390,13 +393,6 @@ func (e *engine[T, E]) known(s conformance.Schedule) bool {
 	}
 	text := s.String()
 	return slices.ContainsFunc(e.about.Known, func(k conformance.Known) bool { return k.Schedule == text })
-}
-
-// nothing is the report of a run that passed CANARY and in which nothing can be judged.
-func (e *engine[T, E]) nothing(why string) *conformance.Report {
-	r := e.blank(why)
-	r.Verdicts[0] = conformance.Verdict{Rule: "CANARY", Level: conformance.Core, Status: conformance.Pass}
-	return r
 }
 
 // familyOf names the family of a schedule that is run alone.

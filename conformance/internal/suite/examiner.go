@@ -27,7 +27,7 @@ func NewExaminer[T, E any](t *testing.T, about About, c Contract[T, E]) conforma
 	if why := e.unfit(); why != "" {
 		t.Skip("conformance: " + why)
 	}
-	e.single, e.pkg = true, callerPackage()
+	e.single = true
 	e.lab.last = newLast(t, e.pkg)
 	t.Cleanup(e.lab.last.close)
 	if e.prepare(); e.refused != "" {
@@ -76,8 +76,8 @@ func (j *examiner[T, E]) Run(s conformance.Schedule) []conformance.Violation {
 	look := j.leaks || crc32.ChecksumIEEE([]byte(s.String()))%8 == 0
 	e.explore(Family{Name: e.familyOf(s), Schedules: []conformance.Schedule{s}, Look: look})
 	var out []conformance.Violation
-	for i := range e.rules {
-		r, f := &e.rules[i], e.findings[e.rules[i].ID]
+	for _, r := range e.rules {
+		f := e.findings[r.ID]
 		if f == nil || r.Level == conformance.Provisional {
 			continue
 		}
@@ -107,28 +107,17 @@ func (e *engine[T, E]) expected(s conformance.Schedule) bool {
 
 // unusual reports whether a schedule has the unusual input that a rule is about.
 func (e *engine[T, E]) unusual(id string, s conformance.Schedule) bool {
-	return slices.ContainsFunc(e.rules, func(r Rule[T, E]) bool {
-		return r.ID == id && r.Unusual != nil && r.Unusual(s)
-	})
+	r := e.rule(id)
+	return r != nil && r.Unusual != nil && r.Unusual(s)
 }
 
 // Trace runs a schedule once.
-func (j *examiner[T, E]) Trace(s conformance.Schedule) *conformance.Trace {
-	return j.trace(s, j.e.Suite.Try)
-}
+func (j *examiner[T, E]) Trace(s conformance.Schedule) *conformance.Trace { return j.trace(s, false) }
 
 // Beside runs it with a second instance in use.
-func (j *examiner[T, E]) Beside(s conformance.Schedule) *conformance.Trace {
-	return j.trace(s, func(s conformance.Schedule, o inside.Order, n int) []*Recording {
-		j.e.twice = true
-		defer func() { j.e.twice = false }()
-		return j.e.Try(s, o, n)
-	})
-}
+func (j *examiner[T, E]) Beside(s conformance.Schedule) *conformance.Trace { return j.trace(s, true) }
 
-func (j *examiner[T, E]) trace(
-	s conformance.Schedule, try func(conformance.Schedule, inside.Order, int) []*Recording,
-) *conformance.Trace {
+func (j *examiner[T, E]) trace(s conformance.Schedule, beside bool) *conformance.Trace {
 	e := j.e
 	e.T.Helper()
 	defer turn()()
@@ -140,7 +129,9 @@ func (j *examiner[T, E]) trace(
 	for i := range s.Steps {
 		s.Steps[i].Racing = false
 	}
-	seen := try(s, inside.OrderSettled, 1)
+	e.twice = beside
+	defer func() { e.twice = false }()
+	seen := e.Try(s, inside.OrderSettled, 1)
 	if len(seen) == 0 {
 		e.T.Fatalf("conformance: Trace: a run made no progress: %s", s)
 	}

@@ -18,7 +18,10 @@ func (e *engine[T, E]) explore(f Family) {
 		return
 	}
 	e.families[f.Name] = true
-	jobs := e.jobs(f)
+	jobs := e.runsOf(f)
+	for _, j := range jobs {
+		e.schedules[j.text] = true
+	}
 	if e.cannotReenter {
 		jobs = e.without(reenters, deadlocks, f, jobs)
 	}
@@ -57,15 +60,10 @@ const leakRule = "X-LEAK"
 // lookAgain finds jobs that leave goroutines behind, among those of a bubble in which some
 // were left, and runs them once more with time to end.
 func (e *engine[T, E]) lookAgain(jobs []Job) {
-	var rule []*Rule[T, E]
-	for _, r := range e.active() {
-		if r.ID == leakRule {
-			rule = append(rule, r)
-		}
-	}
+	rule := slices.DeleteFunc(e.active(), func(r *Rule[T, E]) bool { return r.ID != leakRule })
 	const most = 8 // each look at what is left takes longer than the one before it
 	for range most {
-		if len(rule) == 0 || len(jobs) == 0 || e.breaks([]string{leakRule}) {
+		if len(rule) == 0 || len(jobs) == 0 || e.broken(leakRule) != nil {
 			return
 		}
 		i := sort.Search(len(jobs), func(i int) bool { return e.leaveSomething(jobs[:i+1]) })
@@ -77,7 +75,7 @@ func (e *engine[T, E]) lookAgain(jobs []Job) {
 		e.lab.run([]Job{again}, func(j Job, rec *Recording) { e.judge(rule, j, rec) })
 		jobs = jobs[i+1:]
 	}
-	if !e.breaks([]string{leakRule}) {
+	if e.broken(leakRule) == nil {
 		e.notLeft = "goroutines were left when a bubble ended, but none by a run that had time to end"
 	}
 }
@@ -88,15 +86,6 @@ func (e *engine[T, E]) leaveSomething(jobs []Job) bool {
 	l.leaks = false
 	l.run(jobs, func(Job, *Recording) {})
 	return l.leaks
-}
-
-// jobs are the runs of a family, which is explored.
-func (e *engine[T, E]) jobs(f Family) []Job {
-	jobs := e.runsOf(f)
-	for _, j := range jobs {
-		e.schedules[j.text] = true
-	}
-	return jobs
 }
 
 // runsOf are the runs of a family.

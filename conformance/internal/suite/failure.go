@@ -3,6 +3,7 @@ package suite
 import (
 	"cmp"
 	"fmt"
+	"os"
 	"regexp"
 	"slices"
 	"strconv"
@@ -13,6 +14,7 @@ import (
 	"github.com/escapement-go/escapement/conformance/internal/inside"
 	"github.com/escapement-go/escapement/internal/timeline"
 	"github.com/escapement-go/escapement/internal/verb"
+	"github.com/escapement-go/escapement/synctestcompat/interleave"
 )
 
 // link leads to a rule on the page of its contract's package.
@@ -31,7 +33,7 @@ func (e *engine[T, E]) text(r *Rule[T, E], v *Violation) string {
 	}
 	b.WriteString(starts(v))
 	b.WriteString(e.hint(r, v))
-	if e.strange && !e.probed(r.ID) {
+	if e.strange && !r.probes() {
 		b.WriteString("note: the suite tries no schedule like this one, and may misread it\n")
 	}
 	if v.wavers {
@@ -96,14 +98,15 @@ func quoted(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) +
 
 // replay is the command that shows a violation again.
 func (e *engine[T, E]) replay(id string, v *Violation) string {
+	test := "go test"
 	if v.interleaving != "" {
-		return e.replayOrder(id, v)
+		test = fmt.Sprintf("%s=%s %s", interleave.Variable, quoted(v.interleaving),
+			strings.TrimSpace(interleave.Command+" "+os.Getenv("ESCAPEMENT_WEAVE")))
 	}
-	command := fmt.Sprintf("go test -run %s %s", quoted(e.pattern(e.shownBy(id, v))), cmp.Or(e.pkg, callerPackage()))
-	if v.Run == nil {
-		return command
+	if v.Run != nil {
+		test = fmt.Sprintf("ESCAPEMENT_SCHEDULE=%s %s", quoted(v.Run.Schedule.String()), test)
 	}
-	return fmt.Sprintf("ESCAPEMENT_SCHEDULE=%s %s", quoted(v.Run.Schedule.String()), command)
+	return fmt.Sprintf("%s -run %s %s", test, quoted(e.pattern(e.shownBy(id, v))), e.pkg)
 }
 
 // shownBy is the subtest that shows a violation again: that of the rule, which is judged by the strict values on a

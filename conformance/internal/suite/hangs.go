@@ -222,10 +222,13 @@ func abandonBubbles(others bool) {
 	burning.Store(run)
 }
 
-// isLocked reports whether a goroutine waits for a lock.
-func isLocked(w goroutine.Waiting) bool {
-	return strings.HasPrefix(w.State, "sync.Mutex") || strings.HasPrefix(w.State, "sync.RWMutex")
+// waits reports whether the state of a goroutine begins like one of these.
+func waits(w goroutine.Waiting, states ...string) bool {
+	return slices.ContainsFunc(states, func(state string) bool { return strings.HasPrefix(w.State, state) })
 }
+
+// isLocked reports whether a goroutine waits for a lock.
+func isLocked(w goroutine.Waiting) bool { return waits(w, "sync.Mutex", "sync.RWMutex") }
 
 // brief says what a goroutine waits for, in which function, and who started it, without
 // numbers and addresses.
@@ -260,10 +263,7 @@ func (h *Hang) Goroutines() []Goroutine {
 }
 
 // Blocked reports whether it waits for another goroutine.
-func (g Goroutine) Blocked() bool {
-	states := []string{"sync.", "semacquire", "chan ", "select"}
-	return slices.ContainsFunc(states, func(state string) bool { return strings.HasPrefix(g.State, state) })
-}
+func (g Goroutine) Blocked() bool { return waits(g.Waiting, "sync.", "semacquire", "chan ", "select") }
 
 // Below reports whether it is in code under a marker, and returns how far out that is.
 func (g Goroutine) below(mark string) int { return strings.Index(g.Stack, mark) }
@@ -271,49 +271,45 @@ func (g Goroutine) below(mark string) int { return strings.Index(g.Stack, mark) 
 // String says what it waits for.
 func (g Goroutine) String() string { return brief(g.Waiting) }
 
+// first returns what the first goroutine waits for of which something is so, "" if there is none.
+func (h *Hang) first(is func(g Goroutine) bool) string {
+	all := h.Goroutines()
+	if i := slices.IndexFunc(all, is); i >= 0 {
+		return all[i].String()
+	}
+	return ""
+}
+
 // BlockedInCallback returns what a goroutine waits for that called the implementation from
 // its own callback, "" if there is none.
 func (h *Hang) BlockedInCallback() string {
-	for _, g := range h.Goroutines() {
+	return h.first(func(g Goroutine) bool {
 		call, back := g.below(markOperation), g.below(markCallback)
 		served := g.Bubble && !g.Durable && !isLocked(g.Waiting) // perhaps, by somebody outside its bubble
-		if call >= 0 && back > call && g.Blocked() && !served {
-			return g.String()
-		}
-	}
-	return ""
+		return call >= 0 && back > call && g.Blocked() && !served
+	})
 }
 
 // LockedInCallback returns what a goroutine waits for in a callback, if it is a lock or the
 // like, "" if there is none.
 func (h *Hang) LockedInCallback() string {
-	for _, g := range h.Goroutines() {
-		locked := strings.HasPrefix(g.State, "sync.") || strings.HasPrefix(g.State, "semacquire")
-		if locked && g.below(markCallback) >= 0 {
-			return g.String()
-		}
-	}
-	return ""
+	return h.first(func(g Goroutine) bool {
+		return waits(g.Waiting, "sync.", "semacquire") && g.below(markCallback) >= 0
+	})
 }
 
-// lockedOut returns what an operation waits for, if it is a lock and no callback is
-// running.
-func (h *Hang) lockedOut() string {
-	found := ""
+// LockedOut returns what an operation waits for, if it is a lock and no callback is running, "" otherwise.
+func (h *Hang) LockedOut() (found string) {
 	for _, g := range h.Goroutines() {
 		switch {
 		case g.below(markCallback) >= 0:
 			return ""
-		case g.below(markOperation) >= 0 && (isLocked(g.Waiting) || strings.HasPrefix(g.State, "semacquire")):
+		case g.below(markOperation) >= 0 && (isLocked(g.Waiting) || waits(g.Waiting, "semacquire")):
 			found = g.String()
 		}
 	}
 	return found
 }
-
-// LockedOut describes an operation that waits for a lock while no callback is running, ""
-// if there is none.
-func (h *Hang) LockedOut() string { return h.lockedOut() }
 
 // NeverReturned is what is said of an operation that waits for ever.
 const NeverReturned = "an operation never returned: it waits for a lock that is never released"
@@ -373,18 +369,12 @@ func (s *Suite) undriven(h *Hang) bool {
 
 // forOthers reports whether it waits for another goroutine: at a channel, a wait group or a condition.
 func (g Goroutine) forOthers() bool {
-	return slices.ContainsFunc([]string{"chan ", "select", "sync.WaitGroup.Wait", "sync.Cond.Wait"},
-		func(state string) bool { return strings.HasPrefix(g.State, state) })
+	return waits(g.Waiting, "chan ", "select", "sync.WaitGroup.Wait", "sync.Cond.Wait")
 }
 
 // WaitsForLock describes a goroutine that waits for a lock in a bubble.
 func (h *Hang) WaitsForLock() string {
-	for _, g := range h.Goroutines() {
-		if g.Bubble && isLocked(g.Waiting) {
-			return g.String()
-		}
-	}
-	return ""
+	return h.first(func(g Goroutine) bool { return g.Bubble && isLocked(g.Waiting) })
 }
 
 // foreign reports whether a stack has a function of neither the suite nor the standard

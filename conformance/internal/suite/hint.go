@@ -155,11 +155,7 @@ type declaration[T, E any] struct {
 // declaring is the declaration of some traits.
 func (e *engine[T, E]) declaring(t *T) declaration[T, E] {
 	d := declaration[T, E]{traits: t, choices: e.c.Table(e.Suite, t)}
-	for i := range e.rules {
-		if r := &e.rules[i]; r.Check != nil && e.skip(r, t, d.choices).why == "" {
-			d.judges = append(d.judges, r)
-		}
-	}
+	d.judges = e.which(func(r *Rule[T, E]) bool { return r.Check != nil && e.skip(r, t, d.choices).why == "" })
 	return d
 }
 
@@ -213,12 +209,7 @@ func (e *engine[T, E]) holds(r *Rule[T, E], t *T, choices []Choice, rec *Recordi
 	if inForce = judges(r); inForce && breaks(r) {
 		return true, false
 	}
-	for i := range e.rules {
-		if o := &e.rules[i]; judges(o) && breaks(o) {
-			return inForce, false
-		}
-	}
-	return inForce, true
+	return inForce, !slices.ContainsFunc(e.rules, func(o *Rule[T, E]) bool { return judges(o) && breaks(o) })
 }
 
 // observe is what was observed of a choice with the traits as they are declared; 0 where

@@ -9,13 +9,9 @@ import (
 
 // active are the rules that judge traces of this implementation.
 func (e *engine[T, E]) active() []*Rule[T, E] {
-	var out []*Rule[T, E]
-	for i := range e.rules {
-		if r := &e.rules[i]; (r.Check != nil || r.Again != nil) && e.skip(r, e.traits, e.choices).why == "" {
-			out = append(out, r)
-		}
-	}
-	return out
+	return e.which(func(r *Rule[T, E]) bool {
+		return (r.Check != nil || r.Again != nil) && e.skip(r, e.traits, e.choices).why == ""
+	})
 }
 
 // judge shows a run to every rule.
@@ -48,25 +44,25 @@ func (e *engine[T, E]) judge(active []*Rule[T, E], j Job, rec *Recording) {
 		}
 	}
 	for _, b := range broken {
-		b.v.Run = rec
+		b.found.Run = rec
 		f, basic := e.found(b.rule.ID), hidden(b.rule, broken)
 		switch {
 		case basic != "":
 			f.beyond = basic
-		case b.v.Chance:
-			f.chance(b.v, j)
+		case b.found.Chance:
+			f.chance(b.found, j)
 		case doubtful(b.rule.ID, j, rec):
-			e.doubts = append(e.doubts, doubt[T, E]{b.rule, b.v.Kind, j})
+			e.doubts = append(e.doubts, doubt[T, E]{b.rule, b.found.Kind, j})
 		default:
-			e.keep(b.rule, f, b.v, j.Family)
+			e.keep(b.rule, f, b.found, j.Family)
 		}
 	}
 }
 
-// breach is a rule that a run breaks.
+// breach is a rule that a run breaks, perhaps only with some traits.
 type breach[T, E any] struct {
-	rule *Rule[T, E]
-	v    *Violation
+	rule  *Rule[T, E]
+	found *Violation
 }
 
 // hidden is the first of the rules that a run breaks beyond which what a rule finds in it says the same, "" if none is.
@@ -103,20 +99,28 @@ func (e *engine[T, E]) check(r *Rule[T, E], x E) *Violation {
 
 // rerun plays another schedule on a fresh instance, in the same bubble.
 func (e *engine[T, E]) rerun(s conformance.Schedule) *Recording {
-	var d Driver
-	if e.Time == conformance.PackageTime {
-		d = NewBubbleTime(s.Config)
-	} else {
-		d = NewFakeTime(s.Config.Start(), e.Bubble)
-	}
-	st := newStage(e.Suite, Job{Schedule: s}, d)
+	j := Job{Schedule: s}
+	st := newStage(e.Suite, j, e.lab.driver(j, e.Bubble))
 	e.c.Play(st)
 	return st.Rec.finish()
 }
 
-// breaks reports whether one of the rules has been found broken so far.
-func (e *engine[T, E]) breaks(rules []string) bool {
-	return slices.ContainsFunc(rules, func(id string) bool { f := e.findings[id]; return f != nil && f.worst != nil })
+// broken is what has broken a rule so far, nil if nothing has.
+func (e *engine[T, E]) broken(rule string) *Violation {
+	if f := e.findings[rule]; f != nil {
+		return f.worst
+	}
+	return nil
+}
+
+// someBroken reports whether a rule has been broken so far in a way that is like this.
+func (e *engine[T, E]) someBroken(like func(id string, v *Violation) bool) bool {
+	for id, f := range e.findings {
+		if f.worst != nil && like(id, f.worst) {
+			return true
+		}
+	}
+	return false
 }
 
 // found returns what was found about a rule so far, and makes the entry if there is none.

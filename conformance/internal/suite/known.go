@@ -39,14 +39,14 @@ func (e *engine[T, E]) wrong(k conformance.Known, seen map[conformance.Known]boo
 	case id == "CANARY" && k.Inconclusive:
 		return ""
 	}
-	i := slices.IndexFunc(e.rules, func(r Rule[T, E]) bool { return r.ID == id })
-	if i < 0 {
+	r := e.rule(id)
+	if r == nil {
 		return fmt.Sprintf("there is no rule %q; the nearest is %s", id, e.nearest(id))
 	}
-	if k.Inconclusive && k.Schedule == "" && e.rules[i].Probe == nil {
+	if k.Inconclusive && k.Schedule == "" && r.Probe == nil {
 		return "it needs a Schedule: an entry excuses one rule on one schedule"
 	}
-	if r := &e.rules[i]; (e.Bubble || e.Time == conformance.Explicit) && !raceDetector && !r.Live {
+	if (e.Bubble || e.Time == conformance.Explicit) && !raceDetector && !r.Live {
 		if skip := e.skip(r, e.traits, e.choices); skip.why != "" {
 			return fmt.Sprintf("%s is skipped here (%s), so that it can never fail: remove the entry", id, skip.why)
 		}
@@ -56,13 +56,7 @@ func (e *engine[T, E]) wrong(k conformance.Known, seen map[conformance.Known]boo
 
 // nearest is the rule whose id takes the fewest changes.
 func (e *engine[T, E]) nearest(id string) string {
-	best, least := "", -1
-	for i := range e.rules {
-		if d := distance(id, e.rules[i].ID); least < 0 || d < least {
-			best, least = e.rules[i].ID, d
-		}
-	}
-	return best
+	return slices.MinFunc(e.rules, func(a, b *Rule[T, E]) int { return distance(id, a.ID) - distance(id, b.ID) }).ID
 }
 
 // distance is the number of letters that must be put in, left out or replaced to make one

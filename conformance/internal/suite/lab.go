@@ -86,7 +86,10 @@ func (l *lab) run(jobs []Job, judge func(j Job, rec *Recording)) *Hang {
 		before := next.Load()
 		if h := l.watch(&next, ended); h != nil {
 			h.Job, h.Stacks = jobs[h.at], newStacks()
-			l.suite.gaveUp(h)
+			if h.dear {
+				l.suite.halts.dear++
+				burning.Add(1)
+			}
 			return h
 		}
 		if next.Load() == before {
@@ -125,7 +128,7 @@ func (l *lab) batch(jobs []Job, next *atomic.Int64, judge func(Job, *Recording))
 				next.Add(1)
 				continue
 			}
-			s = newStage(l.suite, j, l.driver(j))
+			s = newStage(l.suite, j, l.driver(j, l.bubble))
 			if j.Look {
 				s.before = newCrowd()
 			}
@@ -165,12 +168,12 @@ func (l *lab) kept() {
 	l.leaks = l.leaks || l.stuck > mostKept
 }
 
-// driver makes the driver of a run in a bubble.
-func (l *lab) driver(j Job) Driver {
+// driver makes the driver of a run.
+func (l *lab) driver(j Job, bubble bool) Driver {
 	if l.time == conformance.PackageTime {
 		return NewBubbleTime(j.Schedule.Config)
 	}
-	h := NewFakeTime(j.Schedule.Config.Start(), l.bubble)
+	h := NewFakeTime(j.Schedule.Config.Start(), bubble)
 	h.jump = j.Jump
 	return h
 }

@@ -1,7 +1,6 @@
 package suite
 
 import (
-	"cmp"
 	"fmt"
 	"os"
 	"slices"
@@ -9,7 +8,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/escapement-go/escapement/conformance"
 	"github.com/escapement-go/escapement/conformance/internal/inside"
 	"github.com/escapement-go/escapement/internal/sched"
 	"github.com/escapement-go/escapement/synctestcompat"
@@ -31,9 +29,8 @@ func woven() bool { return synctestcompat.Available && interleave.Rewritten("") 
 
 // chanced says that a rule was found broken by chance.
 func (e *engine[T, E]) chanced(rule string) string {
-	meets := slices.ContainsFunc(e.rules, func(r Rule[T, E]) bool { return r.ID == rule && r.Meets })
-	f := e.findings[rule]
-	if !meets || f == nil || f.worst == nil || f.worst.interleaving != "" || f.worst.sequential {
+	r, v := e.rule(rule), e.broken(rule)
+	if r == nil || !r.Meets || v == nil || v.interleaving != "" || v.sequential {
 		return ""
 	}
 	if why := e.unexplored[rule]; why != "" {
@@ -65,12 +62,7 @@ func (s *Suite) everyOrder(rule string, n int, j Job, most int, play func(st *St
 	}
 	var seen *Violation
 	r := interleave.Explore(t, func(t *interleave.T) {
-		var d Driver
-		if s.Time == conformance.PackageTime {
-			d = NewBubbleTime(j.Schedule.Config)
-		} else {
-			d = NewFakeTime(j.Schedule.Config.Start(), true)
-		}
+		d := s.lab.driver(j, true)
 		sched.Self().Begin()
 		st := newStage(s, j, d)
 		if seen = nil; st.late() {
@@ -239,7 +231,7 @@ func (e *engine[T, E]) exploreRace(j Job) {
 		for _, b := range broken {
 			if hidden(b.rule, broken) == "" {
 				rule = b.rule
-				return b.v
+				return b.found
 			}
 		}
 		return nil
@@ -247,18 +239,4 @@ func (e *engine[T, E]) exploreRace(j Job) {
 	if v != nil && v.Run != nil {
 		e.keep(rule, e.found(rule.ID), v, j.Family)
 	}
-}
-
-// replayOrder is the command that runs the interleaving of a violation again.
-func (e *engine[T, E]) replayOrder(id string, v *Violation) string {
-	with := os.Getenv("ESCAPEMENT_WEAVE")
-	if with != "" {
-		with += " "
-	}
-	line := fmt.Sprintf("%s=%s %s %s-run %s %s", interleave.Variable, quoted(v.interleaving), interleave.Command, with,
-		quoted(e.pattern(e.shownBy(id, v))), cmp.Or(e.pkg, callerPackage()))
-	if v.Run == nil {
-		return line
-	}
-	return fmt.Sprintf("ESCAPEMENT_SCHEDULE=%s %s", quoted(v.Run.Schedule.String()), line)
 }

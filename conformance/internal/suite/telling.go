@@ -13,23 +13,21 @@ import (
 // rank is the greater, the less a rule tells where others fail too: what calls that meet, or 200,000
 // requests, show, a few steps show better, and best those that are about one thing.
 func (e *engine[T, E]) rank(id string) int {
-	switch i := slices.IndexFunc(e.rules, func(r Rule[T, E]) bool { return r.ID == id }); {
-	case e.findings[id] != nil && e.findings[id].worst != nil && e.findings[id].worst.never:
+	r, v := e.rule(id), e.broken(id)
+	panics := id == callsRule && v != nil && strings.Contains(v.Headline, " panicked: ") // so that it was not done
+	switch {
+	case v != nil && v.never:
 		return -2
-	case i >= 0 && (e.rules[i].Cause || id == callsRule && e.callPanics()):
+	case r == nil:
+		return 0
+	case r.Cause || panics:
 		return -1
-	case e.probed(id):
+	case r.probes():
 		return 2
-	case i >= 0 && e.rules[i].Mixed:
+	case r.Mixed:
 		return 1
 	}
 	return 0
-}
-
-// callPanics reports whether an operation was found to panic, which explains what others find: it was not done.
-func (e *engine[T, E]) callPanics() bool {
-	f := e.findings[callsRule]
-	return f != nil && f.worst != nil && strings.Contains(f.worst.Headline, " panicked: ")
 }
 
 // corner reports whether a configuration is one that nobody uses, for what boundaries do: a time of 0 or

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/escapement-go/escapement/conformance"
 	"github.com/escapement-go/escapement/conformance/internal/inside"
 )
 
@@ -112,9 +111,6 @@ func (c Choice) Kind() string {
 	return "nominal"
 }
 
-// needless reports whether the choice need not be declared.
-func (c Choice) needless() bool { return c.optional() || c.Needless() }
-
 // documented reports whether the choice is one that only the documentation of an implementation
 // shows, and that few make.
 func (c Choice) documented() bool { return c.optional() && c.Observe == nil && len(c.Means) > 0 }
@@ -126,7 +122,7 @@ func (c Choice) pointless() bool { return !c.optional() && c.Needless() }
 func Always() bool { return false }
 
 // missing reports whether the choice must be declared, and is not.
-func (c Choice) missing() bool { return c.Declared == 0 && !c.needless() }
+func (c Choice) missing() bool { return c.Declared == 0 && !c.optional() && !c.Needless() }
 
 // left reports whether the choice need not be declared, is not, and can be observed.
 func (c Choice) left() bool {
@@ -350,9 +346,9 @@ func (e *engine[T, E]) forces(choice int) (on, off map[string][]string, needed [
 				}
 			}
 		}
-		for i := range e.rules {
-			if id := e.rules[i].ID; value > 0 && e.skip(&e.rules[i], here.traits, here.choices).why == "" {
-				on[id] = append(on[id], name)
+		for _, r := range e.rules {
+			if value > 0 && e.skip(r, here.traits, here.choices).why == "" {
+				on[r.ID] = append(on[r.ID], name)
 			}
 		}
 	}
@@ -424,16 +420,3 @@ func (e *engine[T, E]) other() string {
 
 // TRAITS is the subtest that says what is undeclared, and what is to be decided.
 const TRAITS = "TRAITS"
-
-// checkTraits is the subtest TRAITS.
-func (e *engine[T, E]) checkTraits() (v conformance.Verdict, decisions []conformance.Decision) {
-	v = conformance.Verdict{Rule: TRAITS, Level: conformance.Core, Status: conformance.Pass, Judged: 1}
-	if !e.undeclared {
-		return v, nil
-	}
-	reason, text, decisions := e.undecided()
-	if !e.optional || len(decisions) > 0 {
-		v.Status, v.Reason, v.Text = conformance.Undecided, reason, text
-	}
-	return v, decisions
-}

@@ -95,7 +95,7 @@ func (e *engine[T, E]) failsWith(s *settled) string {
 		return ""
 	}
 	waiting := e.freed(e.with(s.Name, s.assumed), e.with(s.Name, 0))
-	if i := slices.IndexFunc(waiting, func(id string) bool { return e.breaks([]string{id}) }); i >= 0 {
+	if i := slices.IndexFunc(waiting, func(id string) bool { return e.broken(id) != nil }); i >= 0 {
 		return waiting[i]
 	}
 	return ""

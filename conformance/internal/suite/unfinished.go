@@ -54,14 +54,6 @@ type alike struct {
 	op     conformance.Op
 }
 
-// gaveUp counts a run that was given up.
-func (s *Suite) gaveUp(h *Hang) {
-	if h.dear {
-		s.halts.dear++
-		burning.Add(1)
-	}
-}
-
 // exhausted reports whether no more runs may be given up that take long.
 func (h *halts) exhausted() bool { return h.dear >= mostDear }
 
@@ -389,7 +381,7 @@ func (e *engine[T, E]) couldNot(id, law, why string) string {
 		if s := u.schedule(); s != "" {
 			fmt.Fprintf(&b, "\n%s\n", s)
 			replay = fmt.Sprintf("replay: ESCAPEMENT_SCHEDULE=%s go test -run %s %s\n",
-				quoted(s), quoted(e.pattern(id)), cmp.Or(e.pkg, callerPackage()))
+				quoted(s), quoted(e.pattern(id)), e.pkg)
 		}
 		b.WriteString(e.stacksOnce(u.hang))
 	}
@@ -401,9 +393,9 @@ const aSchedule = "the schedule"
 
 // excuse says how to live with a rule that is left inconclusive.
 func (e *engine[T, E]) excuse(id string) string {
-	for i := range e.rules { // of a schedule that is run alone, the first rule that it leaves inconclusive
-		if f := e.findings[e.rules[i].ID]; id == aSchedule && f != nil && len(f.unfinished) > 0 {
-			id = e.rules[i].ID
+	for _, r := range e.rules { // of a schedule that is run alone, the first rule that it leaves inconclusive
+		if f := e.findings[r.ID]; id == aSchedule && f != nil && len(f.unfinished) > 0 {
+			id = r.ID
 		}
 	}
 	f := e.findings[id]

@@ -16,30 +16,33 @@ import (
 // report turns the findings into verdicts, CANARY and TRAITS first. If only one schedule
 // was run, only says why.
 func (e *engine[T, E]) report(only string) *conformance.Report {
-	r := e.blank("")
-	r.Partial = only
-	r.Verdicts[0] = conformance.Verdict{Rule: "CANARY", Level: conformance.Core, Status: conformance.Pass}
-	if only != "" {
-		r.Verdicts[0] = skippedVerdict("CANARY", conformance.Core, only)
-		r.Verdicts[1] = skippedVerdict("TRAITS", conformance.Core, only)
+	r := e.blank(only)
+	if only == "" {
+		r.Verdicts[0].Status = conformance.Pass
 	}
 	absent := map[string]bool{}
-	for i := range e.rules {
+	for i, rule := range e.rules {
 		v := &r.Verdicts[i+2]
 		if until := e.options.Until; until != "" && v.Rule != until {
 			continue
 		}
-		absent[v.Rule] = e.conclude(&e.rules[i], v, only)
+		absent[v.Rule] = e.conclude(rule, v, only)
 		if e.insist(v) {
-			e.conclude(&e.rules[i], v, only)
+			e.conclude(rule, v, only)
 		}
-		e.applyKnown(&e.rules[i], v)
+		e.applyKnown(rule, v)
 		if v.Status == conformance.Pass && v.Example != "" {
 			v.Picture = pictured(e.shown(e.found(v.Rule).example))
 		}
 	}
-	if only == "" {
-		r.Verdicts[1], r.Decisions = e.checkTraits()
+	if v := &r.Verdicts[1]; only == "" {
+		v.Status, v.Judged = conformance.Pass, 1
+		if e.undeclared {
+			reason, text, decisions := e.undecided()
+			if r.Decisions = decisions; !e.optional || len(decisions) > 0 {
+				v.Status, v.Reason, v.Text = conformance.Undecided, reason, text
+			}
+		}
 	}
 	if e.odd != "" {
 		v := &r.Verdicts[0]
@@ -84,7 +87,13 @@ func (e *engine[T, E]) conclude(r *Rule[T, E], v *conformance.Verdict, only stri
 			return false
 		}
 	}
-	e.count(f, v)
+	v.Judged, v.LeftOut = f.judged, 0 // and one of the runs by name
+	for _, n := range f.left {
+		v.LeftOut += n
+	}
+	if f.example != nil {
+		v.Example = f.example.Schedule.String()
+	}
 	switch {
 	case f.worst != nil:
 		e.fail(r, f, v)
@@ -96,7 +105,7 @@ func (e *engine[T, E]) conclude(r *Rule[T, E], v *conformance.Verdict, only stri
 	case f.judged == 0:
 		v.Status = conformance.Skip
 		v.Reason = cmp.Or(mostOften(f.left), e.inexact, "no schedule of this run concerns it")
-		for _, name := range sortedKeys(e.givenUp) {
+		for _, name := range slices.Sorted(maps.Keys(e.givenUp)) {
 			v.Reason = e.givenUp[name]
 		}
 	case r.ID == leakRule && e.notLeft != "":
@@ -109,30 +118,9 @@ func (e *engine[T, E]) conclude(r *Rule[T, E], v *conformance.Verdict, only stri
 	return false
 }
 
-// toldOn reports whether a rule is broken on a schedule.
-func (e *engine[T, E]) toldOn() bool {
-	for _, f := range e.findings {
-		if f.worst != nil && f.worst.Run != nil {
-			return true
-		}
-	}
-	return false
-}
-
-// count says how many runs a rule saw, and names one of them.
-func (e *engine[T, E]) count(f *finding, v *conformance.Verdict) {
-	v.Judged, v.LeftOut = f.judged, 0
-	for _, n := range f.left {
-		v.LeftOut += n
-	}
-	if f.example != nil {
-		v.Example = f.example.Schedule.String()
-	}
-}
-
 // fail sets the verdict on a rule that is broken.
 func (e *engine[T, E]) fail(r *Rule[T, E], f *finding, v *conformance.Verdict) {
-	if f.worst.sequential && e.toldOn() {
+	if told := func(_ string, v *Violation) bool { return v.Run != nil }; f.worst.sequential && e.someBroken(told) {
 		v.Status, v.Reason = conformance.Skip, "one goroutine gets the same, which a rule about single calls tells"
 		return
 	}
@@ -172,10 +160,7 @@ func (e *engine[T, E]) probe(r *Rule[T, E], f *finding, only string) (skip strin
 	case e.options.Unprobed:
 		return "not asked for"
 	}
-	p := &Probe{Suite: e.Suite, rule: r.ID}
-	p.Does(r.Text)
-	defer e.lab.last.does("", "")
-	broken, why := r.Probe(p)
+	p, broken, why := e.ownRuns(r)
 	switch {
 	case why != "":
 		return why
@@ -195,6 +180,15 @@ func (e *engine[T, E]) probe(r *Rule[T, E], f *finding, only string) (skip strin
 	return ""
 }
 
+// ownRuns makes the runs of a rule's own, and returns what it finds, or why it finds nothing.
+func (e *engine[T, E]) ownRuns(r *Rule[T, E]) (p *Probe, broken *Violation, why string) {
+	p = &Probe{Suite: e.Suite, rule: r.ID}
+	p.Does(r.Text)
+	defer e.lab.last.does("", "")
+	broken, why = r.Probe(p)
+	return p, broken, why
+}
+
 // settleInconclusive gives the rules that are left inconclusive their texts; those that are
 // listed as such get none, and so do not fail.
 func (e *engine[T, E]) settleInconclusive(r *conformance.Report) {
@@ -205,7 +199,7 @@ func (e *engine[T, E]) settleInconclusive(r *conformance.Report) {
 		case v.Status == conformance.Inconclusive && ok:
 			v.Reason = "known: " + why + " (" + v.Reason + ")"
 		case v.Status == conformance.Inconclusive:
-			v.Text = e.couldNot(v.Rule, e.law(v.Rule), v.Reason)
+			v.Text = e.couldNot(v.Rule, v.Law, v.Reason)
 		case listed && v.Status == conformance.Pass:
 			v.Status = conformance.Fail
 			v.Reason = "it is listed in KnownFailing as inconclusive but passes: remove the entry"
@@ -252,16 +246,6 @@ func (e *engine[T, E]) excused(rule string) (why string, listed, all bool) {
 	return why, listed, !f.unreached && !slices.ContainsFunc(f.unfinished, other)
 }
 
-// law is the text of a rule.
-func (e *engine[T, E]) law(id string) string {
-	for i := range e.rules {
-		if e.rules[i].ID == id {
-			return e.rules[i].Text
-		}
-	}
-	return ""
-}
-
 // blank is a report in which every rule is skipped for one reason.
 func (e *engine[T, E]) blank(why string) *conformance.Report {
 	file, line := callSite()
@@ -271,7 +255,7 @@ func (e *engine[T, E]) blank(why string) *conformance.Report {
 		Name:     e.about.Name,
 		Contract: e.profile.Kind,
 		Time:     e.Time.String(),
-		Package:  cmp.Or(e.pkg, callerPackage()),
+		Package:  e.pkg,
 		Test:     e.T.Name(),
 		Traits:   e.chosen,
 		Bubbles:  e.Bubble,
@@ -280,9 +264,9 @@ func (e *engine[T, E]) blank(why string) *conformance.Report {
 	for _, id := range []string{"CANARY", "TRAITS"} {
 		r.Verdicts = append(r.Verdicts, skippedVerdict(id, conformance.Core, why))
 	}
-	for i := range e.rules {
-		v := skippedVerdict(e.rules[i].ID, e.rules[i].Level, why)
-		v.Law = e.rules[i].Text
+	for _, rule := range e.rules {
+		v := skippedVerdict(rule.ID, rule.Level, why)
+		v.Law = rule.Text
 		r.Verdicts = append(r.Verdicts, v)
 	}
 	return r
@@ -332,16 +316,13 @@ func (e *engine[T, E]) missing() string {
 	return ""
 }
 
-func sortedKeys(m map[string]string) []string { return slices.Sorted(maps.Keys(m)) }
-
 // subtest reports one verdict under the rule's name.
 func (e *engine[T, E]) subtest(v *conformance.Verdict) {
 	e.T.Helper()
 	e.T.Run(v.Rule, func(t *testing.T) {
 		t.Helper()
-		i := slices.IndexFunc(e.rules, func(r Rule[T, E]) bool { return r.ID == v.Rule })
-		if i >= 0 && e.rules[i].Live && v.Reason == inSubtest {
-			e.runLive(t, &e.rules[i], v)
+		if r := e.rule(v.Rule); r != nil && r.Live && v.Reason == inSubtest {
+			e.runLive(t, r, v)
 		}
 		if a, ok := any(t).(interface{ Attr(key, value string) }); ok {
 			a.Attr("conformance.rule", v.Rule)
@@ -392,11 +373,7 @@ func (e *engine[T, E]) runLive(t *testing.T, r *Rule[T, E], v *conformance.Verdi
 		}
 	}()
 	v.Status, v.Reason, v.Judged = conformance.Pass, "", 1
-	p := &Probe{Suite: e.Suite, rule: r.ID}
-	p.Does(r.Text)
-	defer e.lab.last.does("", "")
-	broken, why := r.Probe(p)
-	switch {
+	switch _, broken, why := e.ownRuns(r); {
 	case why == NoProgress:
 		e.stalls[r.ID] = why
 		v.Status, v.Reason, v.Judged = conformance.Inconclusive, why, 0
@@ -446,11 +423,4 @@ func (e *engine[T, E]) close(r *conformance.Report, took time.Duration) {
 	if why := e.missing(); why != "" && !e.T.Failed() {
 		e.T.Skipf("conformance: the verdict is partial: %s", why)
 	}
-}
-
-// probed reports whether a rule does not judge schedules, but what runs of its own show.
-func (e *engine[T, E]) probed(id string) bool {
-	return slices.ContainsFunc(e.rules, func(r Rule[T, E]) bool {
-		return r.ID == id && r.Check == nil && r.Again == nil
-	})
 }

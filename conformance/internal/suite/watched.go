@@ -26,29 +26,18 @@ type ending struct {
 	stage *Stage
 }
 
-func (e ending) Now() time.Time {
+// live is the clock for a run that was not given up.
+func (e ending) live() clockwork.Clock {
 	e.stage.ends()
-	return e.Clock.Now()
+	return e.Clock
 }
 
-func (e ending) Since(t time.Time) time.Duration {
-	e.stage.ends()
-	return e.Clock.Since(t)
-}
-
-func (e ending) Until(t time.Time) time.Duration {
-	e.stage.ends()
-	return e.Clock.Until(t)
-}
-
-func (e ending) After(d time.Duration) <-chan time.Time {
-	e.stage.ends()
-	return e.Clock.After(d)
-}
-
+func (e ending) Now() time.Time                         { return e.live().Now() }
+func (e ending) Since(t time.Time) time.Duration        { return e.live().Since(t) }
+func (e ending) Until(t time.Time) time.Duration        { return e.live().Until(t) }
+func (e ending) After(d time.Duration) <-chan time.Time { return e.live().After(d) }
 func (e ending) NewTimer(d time.Duration) clockwork.Timer {
-	e.stage.ends()
-	return e.Clock.NewTimer(d)
+	return e.live().NewTimer(d)
 }
 
 // watched is a clock that keeps an implementation from arming timers of no duration at one
