@@ -164,7 +164,7 @@ func Run[T, E any](t *testing.T, about About, c Contract[T, E]) *conformance.Rep
 	defer e.lab.last.progress.close()
 	before := t.Failed()
 	r := e.evaluate()
-	e.raced = raceDetector && !before && t.Failed() // which asks the race detector
+	e.raced = RaceDetector && !before && t.Failed() // which asks the race detector
 	e.red = fails(r)
 	for i := range r.Verdicts {
 		e.subtest(&r.Verdicts[i])
@@ -175,11 +175,11 @@ func Run[T, E any](t *testing.T, about About, c Contract[T, E]) *conformance.Rep
 
 // fails reports whether a report holds a failure that is one of the test.
 func fails(r *conformance.Report) bool {
-	return slices.ContainsFunc(r.Verdicts, failed)
+	return slices.ContainsFunc(r.Verdicts, Failed)
 }
 
-// failed reports whether a rule fails the test.
-func failed(v conformance.Verdict) bool {
+// Failed reports whether a rule fails the test.
+func Failed(v conformance.Verdict) bool {
 	return v.Status == conformance.Fail && v.Level != conformance.Provisional
 }
 

@@ -125,7 +125,7 @@ func (e *engine[T, E]) orders(s conformance.Schedule) []inside.Order {
 
 // randomNext says that [inside.OrderReceived] is not run, as nobody can say which goroutine is the next: with
 // the race detector the runtime draws it.
-func (e *engine[T, E]) randomNext() bool { return raceDetector && e.profile.Receivers }
+func (e *engine[T, E]) randomNext() bool { return RaceDetector && e.profile.Receivers }
 
 // tries reports whether the suite tries a schedule by itself, or may draw it.
 func (e *engine[T, E]) tries(s conformance.Schedule) bool {

@@ -63,7 +63,7 @@ const chunk = 256
 // and 1.26 do (go.dev/issue/78156).
 func (l *lab) timersCrash() bool {
 	v := runtime.Version()
-	return raceDetector && l.bubble && l.time == conformance.PackageTime &&
+	return RaceDetector && l.bubble && l.time == conformance.PackageTime &&
 		(strings.HasPrefix(v, "go1.25") || strings.HasPrefix(v, "go1.26"))
 }
 

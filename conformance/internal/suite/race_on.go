@@ -3,7 +3,8 @@
 package suite
 
 const (
-	raceDetector = true
+	// RaceDetector says whether the race detector is there.
+	RaceDetector = true
 	// convincing is the share of runs in which a finding must turn up to count: the runtime draws
 	// who is next, and honest code is overtaken in one run in seven or so.
 	convincing = 0.35

@@ -96,7 +96,7 @@ func telling(r *conformance.Report, rank func(rule string) int) (cause string, a
 	var failing []conformance.Verdict
 	parsed := map[string]conformance.Schedule{}
 	for _, v := range r.Verdicts[2:] {
-		if failed(v) {
+		if Failed(v) {
 			failing = append(failing, v)
 			if s, err := conformance.ParseSchedule(v.Schedule); err == nil {
 				parsed[v.Rule] = s
