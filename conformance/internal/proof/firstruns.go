@@ -3,7 +3,6 @@ package proof
 import (
 	"fmt"
 	"os"
-	"path/filepath"
 	"reflect"
 	"slices"
 	"strings"
@@ -12,6 +11,7 @@ import (
 	"github.com/escapement-go/escapement/conformance"
 	"github.com/escapement-go/escapement/conformance/internal/edge"
 	"github.com/escapement-go/escapement/conformance/internal/inside"
+	"github.com/escapement-go/escapement/conformance/internal/suite"
 	"github.com/escapement-go/escapement/conformance/internal/trait"
 	"github.com/escapement-go/escapement/internal/prove"
 	"github.com/escapement-go/escapement/internal/zoo"
@@ -46,7 +46,7 @@ func FirstRuns(t *testing.T, designs []zoo.Design, mutants []zoo.Mutant) {
 	}
 	for i := 0; i < len(mutants); i += every {
 		switch m := mutants[i]; {
-		case m.Hangs || m.Rule == "X-RACE" || m.Rule == TRAITS || raceDetector && m.Chance || given(m.Spec):
+		case m.Hangs || m.Rule == "X-RACE" || m.Rule == suite.TRAITS || suite.RaceDetector && m.Chance || given(m.Spec):
 		case m.Rule == "X-LEAK":
 			last = append(last, func() { f.told(t, m) })
 		default:
@@ -59,9 +59,6 @@ func FirstRuns(t *testing.T, designs []zoo.Design, mutants []zoo.Mutant) {
 	t.Logf("%d designs are asked for %d decisions; of the mutants %v", f.designs, f.decisions, f.tally)
 	goldenLines(t, "decisions.txt", f.lines, every == 1)
 }
-
-// TRAITS is the subtest that says what is undeclared.
-const TRAITS = "TRAITS"
 
 // How a first run tells of a mutant.
 const (
@@ -107,7 +104,7 @@ func (f *first) design(t *testing.T, d zoo.Design) {
 	}
 	r := bare(d.Spec).Examine(t, o)
 	for _, v := range r.Verdicts {
-		if failed(v) {
+		if suite.Failed(v) {
 			t.Errorf("%s, without traits: %s\n%s", d.Name, v.Rule, v.Text)
 		}
 	}
@@ -198,7 +195,7 @@ func (f *first) run(t *testing.T, m zoo.Mutant, taken []string, o inside.Options
 		}
 	}
 	o.Decided = func(c inside.Choice) { wrong = wrong || !weakens(declared, c) }
-	spec := withTraits(bare(m.Spec), func(tr reflect.Value) {
+	spec := changed(bare(m.Spec), "Traits", func(tr reflect.Value) {
 		for _, choice := range taken {
 			tr.FieldByName(choice).Set(declared.FieldByName(choice))
 		}
@@ -215,9 +212,9 @@ func tells(r *conformance.Report, rule string) (how string) {
 	how = byNothing
 	for _, v := range r.Verdicts {
 		switch {
-		case failed(v) && v.Rule == rule:
+		case suite.Failed(v) && v.Rule == rule:
 			return byItself
-		case failed(v):
+		case suite.Failed(v):
 			how = byOther
 		}
 	}
@@ -248,15 +245,15 @@ func means(declared reflect.Value, choice string, value int) bool {
 
 // bare is a spec without its traits.
 func bare(spec conformance.Spec) conformance.Spec {
-	return withTraits(spec, func(tr reflect.Value) { tr.SetZero() })
+	return changed(spec, "Traits", func(tr reflect.Value) { tr.SetZero() })
 }
 
-// withTraits returns the spec with change done to its traits.
-func withTraits(spec conformance.Spec, change func(tr reflect.Value)) conformance.Spec {
-	changed := reflect.New(reflect.TypeOf(spec)).Elem()
-	changed.Set(reflect.ValueOf(spec))
-	change(changed.FieldByName("Traits"))
-	return changed.Interface().(conformance.Spec)
+// changed returns the spec with change done to one of its fields.
+func changed(spec conformance.Spec, field string, change func(f reflect.Value)) conformance.Spec {
+	other := reflect.New(reflect.TypeOf(spec)).Elem()
+	other.Set(reflect.ValueOf(spec))
+	change(other.FieldByName(field))
+	return other.Interface().(conformance.Spec)
 }
 
 // paste sets a field of traits to a value of its choice.
@@ -276,19 +273,8 @@ func paste(field reflect.Value, value int) {
 // goldenLines compares lines with a file in testdata, of which all says that none was left out.
 func goldenLines(t *testing.T, name string, lines []string, all bool) {
 	t.Helper()
-	path := filepath.Join("testdata", name)
-	if *update {
-		text := "# Made by: go test -run '^" + t.Name() + "$' -update\n" + strings.Join(lines, "\n") + "\n"
-		if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
-			t.Fatal(err)
-		}
-		return
-	}
-	text, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	known := strings.Split(strings.TrimSpace(string(text)), "\n")[1:]
+	path, text := recorded(t, name, strings.Join(lines, "\n")+"\n")
+	known := strings.Split(strings.TrimSpace(text), "\n")[1:]
 	for _, line := range lines {
 		if !slices.Contains(known, line) {
 			t.Errorf("%s lacks this; if it is right, run with -update:\n%s", path, line)
@@ -329,9 +315,9 @@ func LeftOut(t *testing.T, designs []zoo.Design) {
 
 // red reports whether a rule fails, or a decision is asked, where a spec has another value of a trait.
 func red(t *testing.T, spec conformance.Spec, trait string, value int) bool {
-	other := withTraits(spec, func(tr reflect.Value) { tr.FieldByName(trait).SetInt(int64(value)) })
+	other := changed(spec, "Traits", func(tr reflect.Value) { tr.FieldByName(trait).SetInt(int64(value)) })
 	r := other.Examine(t, inside.Options{Most: 200})
-	return len(r.Decisions) > 0 || slices.ContainsFunc(r.Verdicts, failed)
+	return len(r.Decisions) > 0 || slices.ContainsFunc(r.Verdicts, suite.Failed)
 }
 
 // weaklyDeclared are the traits that nobody need declare, and of which a spec declares a weaker value, with the strict

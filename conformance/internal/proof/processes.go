@@ -8,6 +8,7 @@ import (
 
 	"github.com/escapement-go/escapement/conformance"
 	"github.com/escapement-go/escapement/conformance/internal/inside"
+	"github.com/escapement-go/escapement/conformance/internal/suite"
 	"github.com/escapement-go/escapement/internal/zoo"
 	"github.com/escapement-go/escapement/synctestcompat"
 )
@@ -16,7 +17,7 @@ import (
 // test runs them, so each runs in a process of its own.
 func Races(t *testing.T, all []zoo.Mutant) {
 	t.Helper()
-	if !raceDetector {
+	if !suite.RaceDetector {
 		t.Skip("data races show only with -race")
 	}
 	synctestcompat.Require(t)
@@ -37,7 +38,7 @@ func Races(t *testing.T, all []zoo.Mutant) {
 // RacesElsewhere checks that X-RACE fails, too, where only another rule makes the calls that race.
 func RacesElsewhere(t *testing.T, spec conformance.Spec) {
 	t.Helper()
-	if !raceDetector {
+	if !suite.RaceDetector {
 		t.Skip("data races show only with -race")
 	}
 	synctestcompat.Require(t)
@@ -54,7 +55,7 @@ func RacesElsewhere(t *testing.T, spec conformance.Spec) {
 // all operations are used at once, and no schedules are run.
 func Together(t *testing.T, all []zoo.Design) {
 	t.Helper()
-	if !raceDetector {
+	if !suite.RaceDetector {
 		t.Skip("data races show only with -race")
 	}
 	none := func(string, int) bool { return false }

@@ -4,6 +4,7 @@
 package proof
 
 import (
+	"cmp"
 	"flag"
 	"fmt"
 	"os"
@@ -16,6 +17,7 @@ import (
 
 	"github.com/escapement-go/escapement/conformance"
 	"github.com/escapement-go/escapement/conformance/internal/inside"
+	"github.com/escapement-go/escapement/conformance/internal/suite"
 	"github.com/escapement-go/escapement/internal/prove"
 	"github.com/escapement-go/escapement/internal/zoo"
 	"github.com/escapement-go/escapement/synctestcompat"
@@ -56,7 +58,7 @@ func Mutants(t *testing.T, rules []conformance.Rule, all []zoo.Mutant) {
 	for _, m := range all {
 		again := caught[m.Rule] && !everyMutant() && !named() // one for each rule is enough
 		caught[m.Rule] = true
-		racing := raceDetector && m.Chance // the mutant has a data race as well
+		racing := suite.RaceDetector && m.Chance // the mutant has a data race as well
 		if m.Hangs || m.Rule == "X-RACE" {
 			continue
 		}
@@ -101,7 +103,7 @@ func InFull(t *testing.T, all []zoo.Mutant) {
 	synctestcompat.Require(t)
 	prove.Require(t, prove.All)
 	for _, m := range all {
-		if m.Hangs || m.Steps == 0 && m.Only == nil || raceDetector && m.Chance {
+		if m.Hangs || m.Steps == 0 && m.Only == nil || suite.RaceDetector && m.Chance {
 			continue
 		}
 		t.Run(m.Name, func(t *testing.T) {
@@ -254,7 +256,7 @@ func firstHang(t *testing.T, spec conformance.Spec) {
 	excuses := func(d conformance.Decision) bool {
 		return d.Trait == "Reentrancy" || d.Trait == "HoldsLockWhileWaiting"
 	}
-	if !slices.ContainsFunc(r.Verdicts, failed) && !slices.ContainsFunc(r.Decisions, excuses) {
+	if !slices.ContainsFunc(r.Verdicts, suite.Failed) && !slices.ContainsFunc(r.Decisions, excuses) {
 		t.Errorf("a first run does not tell that it hangs: %s", r)
 	}
 }
@@ -355,15 +357,10 @@ func judgeDesign(t *testing.T, spec conformance.Spec, level prove.Level) {
 	}
 	for _, v := range r.Verdicts {
 		asked := v.Status == conformance.Undecided && v.Text != "" // TRAITS
-		if open := v.Status == conformance.Inconclusive && v.Level == conformance.Core; failed(v) || asked || open {
+		if open := v.Status == conformance.Inconclusive && v.Level == conformance.Core; suite.Failed(v) || asked || open {
 			t.Errorf("%s\n%s", v.Rule, v.Text)
 		}
 	}
-}
-
-// failed reports whether a rule fails the test.
-func failed(v conformance.Verdict) bool {
-	return v.Status == conformance.Fail && v.Level != conformance.Provisional
 }
 
 // once chooses one way to take time for each design, in turn, so that each way is used
@@ -402,32 +399,35 @@ func Chosen(t *testing.T, draw func(n int) []zoo.Design) {
 // golden compares the text of each row with a file in testdata.
 func golden(t *testing.T, name string, rows []catch) {
 	t.Helper()
-	var b strings.Builder
-	fmt.Fprintf(&b, "# Made by: go test -run '^%s$' -update\n", t.Name())
-	for _, r := range rows {
-		fmt.Fprintf(&b, "\n## %s\n\n%s", r.mutant, r.golden())
-	}
-	path := filepath.Join("testdata", name)
 	if *update && named() {
 		t.Fatal("-update writes the texts of all mutants: let -run name none of them")
 	}
-	if *update {
-		if err := os.MkdirAll("testdata", 0o777); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(b.String()), 0o666); err != nil {
-			t.Fatal(err)
-		}
-		return
+	var b strings.Builder
+	for _, r := range rows {
+		fmt.Fprintf(&b, "\n## %s\n\n%s", r.mutant, r.golden())
 	}
-	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	path, want := recorded(t, name, b.String())
 	// Some mutants may be left out: compare section by section.
 	for _, section := range strings.Split(b.String(), "\n## ")[1:] {
-		if !strings.Contains(string(want)+"\n## ", "\n## "+section) {
+		if !strings.Contains(want+"\n## ", "\n## "+section) {
 			t.Errorf("%s does not hold this text; if it is right, run with -update:\n## %s", path, section)
 		}
 	}
+}
+
+// recorded is a file in testdata and what it holds: with -update this text, below the command that made it.
+func recorded(t *testing.T, name, text string) (path, want string) {
+	t.Helper()
+	path = filepath.Join("testdata", name)
+	if *update {
+		text = fmt.Sprintf("# Made by: go test -run '^%s$' -update\n", t.Name()) + text
+		if err := cmp.Or(os.MkdirAll("testdata", 0o777), os.WriteFile(path, []byte(text), 0o666)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	all, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return path, string(all)
 }

@@ -58,17 +58,15 @@ func Subsets(t *testing.T, designs []zoo.Design) {
 
 // without returns the spec with take done to the struct of operations that its New makes.
 func without(spec conformance.Spec, take func(f reflect.Value)) conformance.Spec {
-	changed := reflect.New(reflect.TypeOf(spec)).Elem()
-	changed.Set(reflect.ValueOf(spec))
-	field := changed.FieldByName("New")
-	inner := reflect.ValueOf(field.Interface())
-	field.Set(reflect.MakeFunc(field.Type(), func(args []reflect.Value) []reflect.Value {
-		f := reflect.New(field.Type().Out(0)).Elem()
-		f.Set(inner.Call(args)[0])
-		take(f)
-		return []reflect.Value{f}
-	}))
-	return changed.Interface().(conformance.Spec)
+	return changed(spec, "New", func(field reflect.Value) {
+		inner := reflect.ValueOf(field.Interface())
+		field.Set(reflect.MakeFunc(field.Type(), func(args []reflect.Value) []reflect.Value {
+			f := reflect.New(field.Type().Out(0)).Elem()
+			f.Set(inner.Call(args)[0])
+			take(f)
+			return []reflect.Value{f}
+		}))
+	})
 }
 
 // accuses reports whether a verdict says more than that something is lacking. What has no
