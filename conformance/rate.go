@@ -1,6 +1,7 @@
 package conformance
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"math/big"
@@ -99,11 +100,8 @@ func parseRate(s string) (Rate, error) {
 	}
 	events, per, ok := strings.Cut(s, "/")
 	n, err := strconv.Atoi(events)
-	if !ok || err != nil || n < 0 {
-		return Rate{}, fmt.Errorf("rate %q: want events/duration, as in 10/1s, or inf", s)
-	}
-	d, err := parseDuration(per)
-	if err != nil || d <= 0 {
+	d, other := parseDuration(per)
+	if !ok || cmp.Or(err, other) != nil || n < 0 || d <= 0 {
 		return Rate{}, fmt.Errorf("rate %q: want events/duration, as in 10/1s, or inf", s)
 	}
 	return Rate{n, d}, nil

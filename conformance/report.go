@@ -165,11 +165,10 @@ func (r *Report) Verdict(rule string) (Verdict, bool) {
 func (r *Report) String() string {
 	s := fmt.Sprintf("%s (%s, %s): %d passed, %d failed, %d known to fail, %d skipped", inLine(r.Name), r.Contract,
 		r.Time, r.Count(Pass), r.Count(Fail), r.Count(KnownFail), r.Count(Skip))
-	if n := r.Count(Inconclusive); n > 0 {
-		s += fmt.Sprintf(", %d inconclusive", n)
-	}
-	if n := r.Count(Undecided); n > 0 {
-		s += fmt.Sprintf(", %d undecided", n)
+	for _, status := range []Status{Inconclusive, Undecided} {
+		if n := r.Count(status); n > 0 {
+			s += fmt.Sprintf(", %d %s", n, status)
+		}
 	}
 	if n := len(r.Decisions); n > 0 {
 		s += ", " + timeline.Count(n, "decision") + " open"

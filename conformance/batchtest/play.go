@@ -117,7 +117,7 @@ func (c *contract) made(st *suite.Stage, d *detail, impl *Funcs) Funcs {
 	f := c.make(st.Env(), cfg, func(items []int) {
 		st.Callback(func() { c.consume(st, d, impl, items) })
 	})
-	if !st.Twice() {
+	if !st.Twice {
 		return f
 	}
 	other := c.make(st.Plain(), cfg, func([]int) {})

@@ -170,7 +170,7 @@ func handsNothing(s *suite.Suite) bool {
 
 // reentrancy looks for an operation that never returns to the consumer. Close may wait for it.
 func reentrancy(s *suite.Suite) Reentrancy {
-	if !s.Reentrant() {
+	if s.CannotReenter {
 		return ReentrancyForbidden
 	}
 	for _, op := range s.Supported(verb.Put, verb.Flush) {

@@ -92,7 +92,7 @@ func newProgram(s *suite.Suite, tr *Traits, d dice) *program {
 	}
 	dropped := func(op conformance.Op) bool { return slices.Contains(without, op) }
 	p.ops = slices.DeleteFunc(ops, dropped)
-	if s.Reentrant() && tr.Waits != WaitsForNothing {
+	if !s.CannotReenter && tr.Waits != WaitsForNothing {
 		p.nested = slices.DeleteFunc(nested, dropped)
 	}
 	return p

@@ -251,7 +251,7 @@ func (c *contract) Learn(s *suite.Suite) map[conformance.Op]bool {
 // it, as what comes after a difference is cut off, or else that of the programs, to which drawn
 // schedules belong.
 func (c *contract) FamilyOf(s *suite.Suite, schedule conformance.Schedule) string {
-	if s.Single() {
+	if s.Single {
 		return programs
 	}
 	if c.home == nil {
@@ -285,7 +285,7 @@ func (c *contract) Hung(s *suite.Suite, h *suite.Hang) (rule string, broken *sui
 		before = h.Panicked + "; after that, "
 	}
 	if where := h.LockedInCallback(); where != "" {
-		s.CannotReenter()
+		s.CannotReenter = true
 		return "CK-REENT", &suite.Violation{
 			Headline: "a method of the clock that a function called never returned",
 			Because: before + "its goroutine is blocked under the function that the clock runs: " + where +

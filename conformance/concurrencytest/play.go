@@ -82,7 +82,7 @@ func (r *run) create() {
 	cfg := r.c.traits.config(r.Config(), func() {
 		r.note(func() { r.out.hooks = append(r.out.hooks, r.Rec.Mark()) })
 	})
-	if !r.Twice() {
+	if !r.Twice {
 		r.impl = r.c.make(r.Plain(), cfg)
 		return
 	}

@@ -331,7 +331,7 @@ func (o observer) full() int {
 
 // reentrancy looks for an operation that never returns to the callback.
 func (o observer) reentrancy() int {
-	if !o.Reentrant() {
+	if o.CannotReenter {
 		return int(ReentrancyForbidden)
 	}
 	_, cfg := o.configured(Trailing)
@@ -390,7 +390,7 @@ func (o observer) clockBack() int {
 
 // panicPolicy sees what the rule about it would see.
 func (o observer) panicPolicy() int {
-	if len(o.traits.Edges) == 0 || !o.Reentrant() {
+	if len(o.traits.Edges) == 0 || o.CannotReenter {
 		return 0
 	}
 	policy, why := edge.PanicsAs(func(policy PanicPolicy) (*suite.Violation, string) {

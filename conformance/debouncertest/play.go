@@ -115,7 +115,7 @@ func (c *contract) Play(st *suite.Stage) {
 // instance returns the instance of a key, and makes it if it is not there.
 func (p *player) instance(key int) *Funcs {
 	if p.made[key] == nil {
-		if p.st.Twice() {
+		if p.st.Twice {
 			f := p.c.build(p.env, p.cfg, func(int, []int) {})
 			p.second[key] = &f
 		}

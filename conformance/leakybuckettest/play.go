@@ -203,7 +203,7 @@ func (f Funcs) withItems(leave, refuse func(int)) Funcs {
 // into the first is put into the second before.
 func (c *contract) made(st *suite.Stage, cfg Config, leave, refuse func(int)) Funcs {
 	f := c.make(st.Plain(), cfg, leave, refuse)
-	if !st.Twice() {
+	if !st.Twice {
 		return f
 	}
 	other := c.make(st.Plain(), cfg, func(int) {}, nil)

@@ -59,9 +59,9 @@ func (c *contract) Canary(s *suite.Suite) string {
 		return fmt.Sprintf("%d items were accepted, and none left within %v: either none ever leaves, or the "+
 			"bucket reads another clock than Time says, such as the runtime's", accepted, 50*suite.Wait)
 	case s.Time == conformance.Injected && !s.Bubble && (pulse.Strange || pulse.Own == 0):
-		s.CannotSettle(suite.OwnGoroutines)
+		s.Inexact = suite.OwnGoroutines
 	case s.Time == conformance.Injected && !s.Bubble && c.spec.Traits.FirstItem == FirstAtOnce && !below.Load():
-		s.CannotSettle("items that leave at once do so on another goroutine, which only a bubble can drive exactly")
+		s.Inexact = "items that leave at once do so on another goroutine, which only a bubble can drive exactly"
 	}
 	return ""
 }

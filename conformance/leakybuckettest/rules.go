@@ -117,7 +117,7 @@ func (c *contract) Rules() []suite.Rule[Traits, *exam] {
 			Rule:     core("X-PANIC", "If the function panics, the other items MUST leave as if it had returned."),
 			Declared: []string{"FirstItem"},
 			Unless: func(s *suite.Suite, tr *Traits) string {
-				return cmp.Or(s.Inexact(), suite.If(tr.FirstItem != FirstAtOnce, ownGoroutine), c.undecidedSlack(s, tr))
+				return cmp.Or(s.Inexact, suite.If(tr.FirstItem != FirstAtOnce, ownGoroutine), c.undecidedSlack(s, tr))
 			},
 			Probe: c.panics,
 		},
@@ -127,7 +127,7 @@ func (c *contract) Rules() []suite.Rule[Traits, *exam] {
 			Declared: []string{"FirstItem"},
 			Unless: func(s *suite.Suite, tr *Traits) string {
 				locks := suite.If(tr.HoldsLockWhileWaiting, "declared: HoldsLockWhileWaiting")
-				return cmp.Or(s.Inexact(), locks, c.undecidedSlack(s, tr))
+				return cmp.Or(s.Inexact, locks, c.undecidedSlack(s, tr))
 			},
 			Meets: true,
 			Probe: c.concurrent,

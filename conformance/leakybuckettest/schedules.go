@@ -20,7 +20,7 @@ var (
 
 // Families lists what is explored, in constants.
 func (c *contract) Families(s *suite.Suite) []suite.Family {
-	if s.Inexact() != "" || !s.Accepts(verb.Put) {
+	if s.Inexact != "" || !s.Accepts(verb.Put) {
 		return nil
 	}
 	tr := c.spec.Traits

@@ -140,7 +140,7 @@ func (c *contract) Table(s *suite.Suite, tr *Traits) []suite.Choice {
 
 // sleepsLocked reports whether a run of two items that wait hangs because who waits holds a lock.
 func sleepsLocked(s *suite.Suite) bool {
-	if why := s.Ended(); why != "" || s.Inexact() != "" {
+	if why := s.Ended(); why != "" || s.Inexact != "" {
 		return strings.Contains(why, "holds a lock while it waits")
 	}
 	job := suite.Job{Schedule: suite.MustParse("interval=100ms backlog=3" + manyPuts("0", 1, 3))}
@@ -150,7 +150,7 @@ func sleepsLocked(s *suite.Suite) bool {
 
 // tried runs a schedule and returns the run, nil if it did not come to its end.
 func tried(s *suite.Suite, text string) *suite.Recording {
-	if s.Inexact() != "" {
+	if s.Inexact != "" {
 		return nil
 	}
 	for _, rec := range s.TryText(text, inside.OrderSettled) {
@@ -206,10 +206,10 @@ func setBack(s *suite.Suite, tr *Traits) ClockBack {
 
 // reentrancy looks for an operation that never returns to the function that an item leaves to.
 func reentrancy(s *suite.Suite, holdsLockWhileWaiting bool) Reentrancy {
-	if !s.Reentrant() {
+	if s.CannotReenter {
 		return ReentrancyForbidden
 	}
-	if s.Inexact() != "" || holdsLockWhileWaiting {
+	if s.Inexact != "" || holdsLockWhileWaiting {
 		return 0
 	}
 	for _, op := range s.Supported(verb.Put, verb.Cancel, verb.Close) {

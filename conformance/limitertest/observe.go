@@ -334,7 +334,7 @@ func last(tr *conformance.Trace) (d conformance.Done, at time.Duration) {
 // asleep reports whether two who wait hang because one holds a lock, for which the other waits,
 // while it sleeps. From then on no schedule is observed in which that happens.
 func (o observer) asleep() bool {
-	if !o.s.Accepts(verb.Wait) || o.s.Inexact() != "" {
+	if !o.s.Accepts(verb.Wait) || o.s.Inexact != "" {
 		return false
 	}
 	if o.c.locked == nil {

@@ -59,7 +59,7 @@ func (o observer) arrivals(events int) (a arrivals) {
 // the other, sees when they arrive.
 func (o observer) awaited(events int) (a arrivals) {
 	const tokens, bursts = 6, 3 // after the first burst
-	if !o.s.Accepts(verb.Wait) || o.s.Inexact() != "" {
+	if !o.s.Accepts(verb.Wait) || o.s.Inexact != "" {
 		return a
 	}
 	var came []time.Duration
@@ -227,7 +227,7 @@ func (t *Traits) nap(r Rate) time.Duration {
 
 // naps reports whether one who waits alone is asleep when the token comes, and looks again a little later.
 func (o observer) naps() bool {
-	if o.s.Inexact() != "" || o.c.trip > 0 || o.c.spec.Traits.Fair == FairFIFO {
+	if o.s.Inexact != "" || o.c.trip > 0 || o.c.spec.Traits.Fair == FairFIFO {
 		return false
 	}
 	late := time.Duration(0)

@@ -319,7 +319,7 @@ func (c *contract) Play(st *suite.Stage) {
 func (r *run) made(cfg Config) bool {
 	return r.c.excludes(cfg) == "" && r.Make(func() {
 		r.impl = r.c.spec.New(r.Plain(), cfg).only(r.Time)
-		if r.Twice() {
+		if r.Twice {
 			r.impl = r.impl.beside(r.c.spec.New(r.Plain(), cfg).only(r.Time))
 		}
 	})

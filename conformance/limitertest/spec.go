@@ -350,7 +350,7 @@ func (c *contract) Canary(s *suite.Suite) string {
 			" can use: set Allow, AllowN, AllowKey, Take or Wait, or AllowAt or AllowKeyAt for Explicit"
 	}
 	if c.waits && !s.Accepts(verb.Wait) {
-		s.CannotSettle(unsettledWait)
+		s.Inexact = unsettledWait
 	}
 	if !allows || c.trip > 0 { // a request that takes time ends when time passes
 		return ""
@@ -387,7 +387,7 @@ func (c *contract) runsOn(s *suite.Suite) string {
 		return ""
 	}
 	if c.grantsAtRest(s, []Config{{Rate{Events: 1, Per: time.Hour}, 3}}) {
-		s.Odd("denied requests bring tokens: while no time passed, an empty limiter of 1 token an hour granted more")
+		s.Odd = "denied requests bring tokens: while no time passed, an empty limiter of 1 token an hour granted more"
 		return ""
 	}
 	from := map[TimeSource]string{

@@ -133,7 +133,7 @@ func (c *contract) refused(st *suite.Stage) {
 // asked of that one first.
 func (c *contract) made(st *suite.Stage, env Env, cfg Config) Funcs {
 	f := c.spec.made(env, cfg)
-	if !st.Twice() {
+	if !st.Twice {
 		return f
 	}
 	other := c.spec.made(env, cfg)

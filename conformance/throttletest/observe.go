@@ -208,7 +208,7 @@ func (o observer) reentrancy() int {
 	switch {
 	case !o.Accepts(opEmits): // there is no callback
 		return 0
-	case !o.Reentrant():
+	case o.CannotReenter:
 		return int(ReentrancyForbidden)
 	case o.Accepts(verb.Fault): // its reader calls emit
 		return int(ReentrancyAllowed)
@@ -258,7 +258,7 @@ func (o observer) clockBack() int {
 
 // panicPolicy sees what the rule about it would see.
 func (o observer) panicPolicy() int {
-	if len(o.traits.Edges) == 0 || !o.Accepts(opEmits) || !o.Reentrant() {
+	if len(o.traits.Edges) == 0 || !o.Accepts(opEmits) || o.CannotReenter {
 		return 0
 	}
 	policy, why := edge.PanicsAs(func(policy PanicPolicy) (*suite.Violation, string) {

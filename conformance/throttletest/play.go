@@ -135,7 +135,7 @@ func (r *run) instance(key int) *Funcs {
 // one first.
 func (c *contract) made(st *suite.Stage, env Env, cfg Config, emit func(int)) Funcs {
 	f := c.spec.New(env, cfg, emit)
-	if !st.Twice() {
+	if !st.Twice {
 		return f
 	}
 	other := c.spec.New(env, cfg, func(int) {})

@@ -165,12 +165,7 @@ func (p *Probe) atOnce(s Script) (*Violation, string) {
 }
 
 // YesNo is an answer in words.
-func YesNo(ok bool) string {
-	if ok {
-		return "yes"
-	}
-	return "no"
-}
+func YesNo(ok bool) string { return cmp.Or(If(ok, "yes"), "no") }
 
 // Clash calls the operations from many goroutines at once, round after round, with the
 // timers of each round firing among them. Operations must tolerate being called in any

@@ -18,9 +18,6 @@ func (e *engine[T, E]) keepAtHand(j Job, rec *Recording) {
 	if !e.undeclared {
 		return
 	}
-	if e.keptBy == nil {
-		e.keptBy = map[string]int{}
-	}
 	if e.keptBy[j.Family]++; e.keptBy[j.Family] <= keptOfEach {
 		j.Review = true
 		e.atHand = append(e.atHand, job{Job: j, rec: rec})

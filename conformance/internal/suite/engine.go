@@ -90,6 +90,7 @@ func newEngine[T, E any](t *testing.T, about About, c Contract[T, E], o inside.O
 		Suite: &Suite{T: t, Time: about.Time, profile: c.Profile(), givenUp: map[string]string{},
 			reached: o.Reached},
 		about: about, c: c, options: o, insists: map[string]int{}, pkg: callerPackage(),
+		observed: map[string]int{}, otherwise: map[otherwise]declaration[T, E]{},
 	}
 	if k, ok := c.(Keyed); ok {
 		e.needs = k.Needs
@@ -259,10 +260,11 @@ func (e *engine[T, E]) reset() {
 	e.stalls = map[string]string{}
 	e.polled = map[string]time.Duration{}
 	e.left = map[string]int{}
-	e.unfinished, e.over, e.first, e.notLeft, e.halts = nil, "", nil, "", halts{}
-	e.atHand, e.keptBy, e.settled, e.decisions, e.odd = nil, nil, nil, nil, ""
-	e.explored, e.unexplored = 0, nil
-	e.cannotReenter, e.explained = false, false
+	e.unfinished, e.over, e.first, e.notLeft = nil, "", nil, ""
+	e.halts = halts{alike: map[alike]int{}, shunned: map[conformance.Op]bool{}}
+	e.atHand, e.keptBy, e.settled, e.decisions, e.Odd = nil, map[string]int{}, nil, nil, ""
+	e.explored, e.unexplored = 0, map[string]string{}
+	e.CannotReenter, e.explained = false, false
 	if c, ok := e.c.(Remembering); ok {
 		c.Forget()
 	}
@@ -301,8 +303,8 @@ func (e *engine[T, E]) evaluate() *conformance.Report {
 	e.adopt()
 	e.lab.last.does("", "")
 	e.checkKnown()
-	if e.inexact != "" && !e.Bubble && e.Time != conformance.Explicit && !e.profile.Unsettled {
-		r := e.blank(e.inexact)
+	if e.Inexact != "" && !e.Bubble && e.Time != conformance.Explicit && !e.profile.Unsettled {
+		r := e.blank(e.Inexact)
 		r.Verdicts[0].Status, r.Verdicts[0].Reason = conformance.Pass, ""
 		return r
 	}

@@ -29,7 +29,7 @@ func NewExaminer[T, E any](t *testing.T, about About, c Contract[T, E]) conforma
 	if why := e.unfit(); why != "" {
 		t.Skip("conformance: " + why)
 	}
-	e.single = true
+	e.Single = true
 	e.lab.last = newLast(t, e.pkg)
 	t.Cleanup(e.lab.last.close)
 	if e.prepare(); e.refused != "" {
@@ -131,8 +131,8 @@ func (j *examiner[T, E]) trace(s conformance.Schedule, beside bool) *conformance
 	for i := range s.Steps {
 		s.Steps[i].Racing = false
 	}
-	e.twice = beside
-	defer func() { e.twice = false }()
+	e.Twice = beside
+	defer func() { e.Twice = false }()
 	seen := e.Try(s, inside.OrderSettled, 1)
 	if len(seen) == 0 {
 		e.T.Fatalf("conformance: Trace: a run made no progress: %s", s)

@@ -22,20 +22,20 @@ func (e *engine[T, E]) explore(f Family) {
 	for _, j := range jobs {
 		e.schedules[j.text] = true
 	}
-	if e.cannotReenter {
+	if e.CannotReenter {
 		jobs = e.without(reenters, deadlocks, f, jobs)
 	}
 	jobs = e.runnable(f, jobs)
 	if e.lab.leaks && len(jobs) > fewer {
 		// What blocks in a bubble for ever stays, and makes each look at the stacks
 		// slower.
-		e.inexact = fmt.Sprintf("each run leaves goroutines behind, "+
+		e.Inexact = fmt.Sprintf("each run leaves goroutines behind, "+
 			"so that only the first %d runs of each family were made", fewer)
 		var out []conformance.Schedule
 		for _, j := range jobs[fewer:] {
 			out = append(out, j.Schedule)
 		}
-		e.leave(e.active(), e.inexact, f.Name, out...)
+		e.leave(e.active(), e.Inexact, f.Name, out...)
 		jobs = jobs[:fewer]
 	}
 	active := e.active()

@@ -121,7 +121,7 @@ func (e *engine[T, E]) shownBy(id string, v *Violation) string {
 // pattern selects the rule's subtest, and nothing else, with -run.
 func (e *engine[T, E]) pattern(id string) string {
 	names := append(strings.Split(e.T.Name(), "/"), id)
-	if e.single {
+	if e.Single {
 		names = names[:len(names)-1]
 	}
 	for i, p := range names {

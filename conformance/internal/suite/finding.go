@@ -26,6 +26,10 @@ type finding struct {
 	maybe map[sampled]*frequency
 }
 
+func newFinding() *finding {
+	return &finding{kinds: map[string]*Violation{}, left: map[string]int{}, maybe: map[sampled]*frequency{}}
+}
+
 type sampled struct{ schedule, family string }
 
 type frequency struct {
@@ -36,9 +40,6 @@ type frequency struct {
 // chance counts a finding that counts only if it is frequent.
 func (f *finding) chance(v *Violation, j Job) {
 	key := sampled{j.Schedule.String(), j.Family}
-	if f.maybe == nil {
-		f.maybe = map[sampled]*frequency{}
-	}
 	if f.maybe[key] == nil {
 		f.maybe[key] = &frequency{first: v}
 	}
@@ -48,9 +49,6 @@ func (f *finding) chance(v *Violation, j Job) {
 // keep remembers v if its schedule is the smallest so far, or the smallest of its kind.
 func (f *finding) keep(v *Violation, family string) {
 	if f.leastOf(v.Kind, v.Run.Schedule) {
-		if f.kinds == nil {
-			f.kinds = map[string]*Violation{}
-		}
 		f.kinds[v.Kind] = v
 	}
 	order := -1
@@ -76,7 +74,7 @@ func (f *finding) settleChances() {
 			f.keep(m.first, key.family)
 		}
 	}
-	f.maybe = nil
+	clear(f.maybe)
 }
 
 // smaller reports whether a violation with this schedule would be kept.

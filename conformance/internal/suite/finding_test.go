@@ -8,7 +8,7 @@ import (
 
 // A schedule that two families have is sampled in each of them: no finding is in more runs than were made.
 func TestFinding_chances(t *testing.T) {
-	f := &finding{}
+	f := newFinding()
 	s := MustParse("wait=100ms | call 1 @0 | call 2 @100ms~")
 	for _, family := range []string{Leaks, "racing"} {
 		for range Samples {

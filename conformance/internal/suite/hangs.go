@@ -240,7 +240,6 @@ func brief(g goroutine.Waiting) string {
 type Goroutine struct {
 	goroutine.Waiting
 	Stack string // its functions, the innermost first
-	Made  string // by whom and where it was started
 	// Bubble says that it belongs to a bubble.
 	Bubble bool
 
@@ -253,11 +252,9 @@ func (h *Hang) Goroutines() []Goroutine {
 	for _, g := range strings.Split(h.Stacks, "\n\n") {
 		header, stack, _ := strings.Cut(g, "\n")
 		w := goroutine.Describe(header, stack)
-		calls, made, _ := strings.Cut(stack, "\ncreated by ")
-		out = append(out, Goroutine{
-			Waiting: w, Stack: calls, Made: made,
-			Bubble: strings.Contains(header, "synctest "), forGood: neverGoesOn(header),
-		})
+		calls, _, _ := strings.Cut(stack, "\ncreated by ")
+		within := strings.Contains(header, "synctest ")
+		out = append(out, Goroutine{Waiting: w, Stack: calls, Bubble: within, forGood: neverGoesOn(header)})
 	}
 	return out
 }

@@ -170,9 +170,6 @@ func (e *engine[T, E]) declared(o otherwise) declaration[T, E] {
 	t := e.c.Traits()
 	e.c.Table(e.Suite, t)[o.choice].Set(o.value)
 	d := e.declaring(t)
-	if e.otherwise == nil {
-		e.otherwise = map[otherwise]declaration[T, E]{}
-	}
 	e.otherwise[o] = d
 	return d
 }
@@ -187,7 +184,7 @@ func (e *engine[T, E]) plausible(o otherwise) bool {
 // hangs reports whether runs hang or leave goroutines behind.
 func (e *engine[T, E]) hangs() bool {
 	return e.unfinished != nil || e.over != "" || e.left[methodWaits]+e.left[timerFuncWaits] > 0 ||
-		e.cannotReenter || e.lab.leaks
+		e.CannotReenter || e.lab.leaks
 }
 
 // review is a run that was made before, to be judged once more.
@@ -215,9 +212,6 @@ func (e *engine[T, E]) holds(r *Rule[T, E], t *T, choices []Choice, rec *Recordi
 // observe is what was observed of a choice with the traits as they are declared; 0 where
 // runs hang, so that looking would take long.
 func (e *engine[T, E]) observe(c Choice) int {
-	if e.observed == nil {
-		e.observed = map[string]int{}
-	}
 	if _, ok := e.observed[c.Name]; !ok && !e.hangs() {
 		e.observed[c.Name] = c.Observe()
 	}

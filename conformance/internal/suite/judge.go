@@ -126,7 +126,7 @@ func (e *engine[T, E]) someBroken(like func(id string, v *Violation) bool) bool 
 // found returns what was found about a rule so far, and makes the entry if there is none.
 func (e *engine[T, E]) found(rule string) *finding {
 	if e.findings[rule] == nil {
-		e.findings[rule] = &finding{}
+		e.findings[rule] = newFinding()
 	}
 	return e.findings[rule]
 }

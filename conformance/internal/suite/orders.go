@@ -94,9 +94,6 @@ func (s *Suite) cannotExplore(rule, failure string, asked bool) {
 		s.T.Error(failure)
 	}
 	lines := strings.SplitN(failure, "\n", 3)
-	if s.unexplored == nil {
-		s.unexplored = map[string]string{}
-	}
 	s.unexplored[rule] = strings.TrimSpace(lines[min(1, len(lines)-1)])
 }
 

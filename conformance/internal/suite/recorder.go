@@ -2,6 +2,7 @@ package suite
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"runtime"
 	"slices"
@@ -215,9 +216,4 @@ func AsBegun(rec *Recording) *Recording {
 }
 
 // Decided says what a request got.
-func Decided(granted bool) string {
-	if granted {
-		return "granted"
-	}
-	return "denied"
-}
+func Decided(granted bool) string { return cmp.Or(If(granted, "granted"), "denied") }

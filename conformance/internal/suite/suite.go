@@ -22,22 +22,26 @@ type Suite struct {
 	Time conformance.TimeSource
 	// Bubble says that runs happen in bubbles, where everything can be settled.
 	Bubble bool
+	// Inexact is why runs cannot be settled exactly, "" if they can.
+	Inexact string
+	// CannotReenter says that a method called from the callback has blocked for good.
+	CannotReenter bool
+	// Twice says that Play is to make a second instance and do everything with it first.
+	Twice bool
+	// Single says that a [conformance.Judge] runs schedules one by one, and nothing is explored.
+	Single bool
+	// Odd lets CANARY fail for why, and the rules judge all the same. It is for a canary.
+	Odd string
 
-	profile Profile
-	lab     *lab
-	ops     map[conformance.Op]bool
-	inexact string // why runs cannot be settled exactly; "" if they can
-	over    string // why nothing more is explored; "" if more is
-	// cannotReenter says that a method called from the callback blocked for good.
-	cannotReenter    bool
+	profile          Profile
+	lab              *lab
+	ops              map[conformance.Op]bool
+	over             string                      // why nothing more is explored; "" if more is
 	explained        bool                        // a rule was found broken that explains what others find
 	first            *Hang                       // the first run, if it made no progress
-	odd              string                      // see Odd
 	patient          bool                        // runs wait for goroutines that end late
 	halts            halts                       // the runs that made no progress
 	givenUp          map[string]string           // why, by family
-	twice            bool                        // each run uses a second instance beside the one that is judged
-	single           bool                        // see Single
 	undeclared       bool                        // see Undeclared
 	optional         bool                        // what is undeclared need not be declared
 	recovers         bool                        // see Recovers
@@ -85,16 +89,6 @@ func (s *Suite) Reached(j Job) (tell func(guardsAndOutcomes []string)) {
 	return func(all []string) { s.reached(j.Family, all) }
 }
 
-// Twice says that Play is to make a second instance and do everything with it first.
-func (s *Suite) Twice() bool { return s.twice }
-
-// Single says that a [conformance.Judge] runs schedules one by one, and nothing is
-// explored.
-func (s *Suite) Single() bool { return s.single }
-
-// Reentrant reports whether no method called from the callback has blocked for good so far.
-func (s *Suite) Reentrant() bool { return !s.cannotReenter }
-
 // Undeclared reports whether a choice is undeclared that everybody must declare. What can be
 // opted out of is not judged until then, as TRAITS prints the opt-outs with the other choices.
 func (s *Suite) Undeclared() bool { return s.undeclared && !s.optional }
@@ -112,15 +106,6 @@ func (s *Suite) Livelocks() string {
 	return If(s.Time == conformance.PackageTime && strings.HasPrefix(runtime.Version(), "go1.25"),
 		"on Go 1.25 Timer.Reset with no duration can keep a bubble busy for ever (go.dev/issue/76052)")
 }
-
-// Inexact is why runs cannot be settled exactly, "" if they can.
-func (s *Suite) Inexact() string { return s.inexact }
-
-// CannotSettle tells the suite why runs cannot be settled exactly.
-func (s *Suite) CannotSettle(why string) { s.inexact = why }
-
-// Odd lets CANARY fail for why, and the rules judge all the same. It is for a canary.
-func (s *Suite) Odd(why string) { s.odd = why }
 
 // Ended is why nothing more is explored, or else what the first run did that made no progress.
 func (s *Suite) Ended() string { return cmp.Or(s.over, s.halts.first) }
@@ -253,12 +238,9 @@ func (p *Probe) PlayToEnd(play func(st *Stage)) (ended bool) {
 	if p.Play(play) == nil {
 		return true
 	}
-	p.Stalled(ownNoProgress)
+	p.Stalled("a run that the rule makes for itself made no progress")
 	return false
 }
-
-// ownNoProgress is why a rule that judges by runs of its own has no verdict.
-const ownNoProgress = "a run that the rule makes for itself made no progress"
 
 // Explored counts schedules that the probe runs as explored.
 func (p *Probe) Explored(s ...conformance.Schedule) { p.explored = append(p.explored, s...) }

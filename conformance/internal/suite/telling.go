@@ -107,8 +107,7 @@ func telling(r *conformance.Report, rank func(rule string) int) (cause string, a
 		return "", nil
 	}
 	slices.SortStableFunc(failing, func(a, b conformance.Verdict) int {
-		s, sOK := parsed[a.Rule]
-		t, tOK := parsed[b.Rule]
+		s, t := parsed[a.Rule], parsed[b.Rule]
 		p, q := rank(a.Rule), rank(b.Rule)
 		if corner(s.Config) && p >= 0 {
 			p++
@@ -116,17 +115,7 @@ func telling(r *conformance.Report, rank func(rule string) int) (cause string, a
 		if corner(t.Config) && q >= 0 {
 			q++
 		}
-		switch {
-		case p != q:
-			return p - q
-		case sOK && tOK:
-			return cmp.Or(oddness(s)-oddness(t), s.Compare(t), cmp.Compare(a.Judged, b.Judged))
-		case sOK:
-			return -1
-		case tOK:
-			return 1
-		}
-		return 0
+		return cmp.Or(p-q, oddness(s)-oddness(t), s.Compare(t), cmp.Compare(a.Judged, b.Judged))
 	})
 	for _, v := range failing[1:] {
 		also = append(also, v.Rule)

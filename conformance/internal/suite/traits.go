@@ -254,7 +254,7 @@ func (e *engine[T, E]) settle() (all []settled, seen *T) {
 func (e *engine[T, E]) adopt() {
 	defer func() { // what is observed may be what must not be done, and is shown by the replay of a decision
 		e.lab.leaving, e.lab.leaks = nil, false
-		e.cannotReenter = e.cannotReenter && !e.replayed
+		e.CannotReenter = e.CannotReenter && !e.replayed
 	}()
 	if !e.undeclared && !slices.ContainsFunc(e.choices, Choice.left) {
 		return
@@ -283,7 +283,7 @@ func (e *engine[T, E]) adopt() {
 	e.ops = e.c.Learn(e.Suite)
 	e.traits = e.c.Traits()
 	e.choices = e.c.Table(e.Suite, e.traits)
-	e.otherwise = nil
+	clear(e.otherwise)
 }
 
 // excuses reports whether a choice that need not be declared, and is not, excuses what was observed: then its author is

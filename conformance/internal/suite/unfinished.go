@@ -66,18 +66,10 @@ func (e *engine[T, E]) leave(active []*Rule[T, E], why, family string, schedules
 	for _, r := range active {
 		for _, s := range schedules {
 			if r.about(Job{Schedule: s, Family: family}) {
-				e.found(r.ID).leave(why)
+				e.found(r.ID).left[why]++
 			}
 		}
 	}
-}
-
-// leave counts a schedule as left out.
-func (f *finding) leave(why string) {
-	if f.left == nil {
-		f.left = map[string]int{}
-	}
-	f.left[why]++
 }
 
 // hung judges a run that made no progress. It returns the jobs with which the family goes
@@ -95,14 +87,14 @@ func (e *engine[T, E]) hung(f Family, jobs []Job, h *Hang) []Job {
 			} else {
 				e.unfinish(h)
 			}
-			if e.cannotReenter {
+			if e.CannotReenter {
 				rest = e.without(reenters, deadlocks, f, rest)
 			}
 			return e.goOn(f, h, rest)
 		}
 	}
 	if where := h.BlockedInCallback(); where != "" && s.Config.Inside != "" {
-		e.cannotReenter = true
+		e.CannotReenter = true
 		because := "its goroutine is blocked, under its own callback: " + where
 		if slices.ContainsFunc(e.choices, func(c Choice) bool { return c.Name == "Reentrancy" }) {
 			because += "; if your documentation forbids callbacks to do this, declare Reentrancy: " +
@@ -135,9 +127,6 @@ func (e *engine[T, E]) hung(f Family, jobs []Job, h *Hang) []Job {
 func (e *engine[T, E]) goOn(f Family, h *Hang, rest []Job) []Job {
 	n, op := &e.halts, h.operation()
 	n.n++
-	if n.alike == nil {
-		n.alike, n.shunned = map[alike]int{}, map[conformance.Op]bool{}
-	}
 	n.alike[alike{f.Name, op}]++
 	if h.dear {
 		n.alike[alike{f.Name, op}] = mostAlike
@@ -164,16 +153,9 @@ func (e *engine[T, E]) runnable(f Family, jobs []Job) []Job {
 		return jobs
 	}
 	jobs = e.without(e.halts.begins, beginsAlike, f, jobs)
-	var kept, not []Job
-	for _, j := range jobs {
-		if e.halts.shuns(f.Name, j.Schedule) {
-			not = append(not, j)
-		} else {
-			kept = append(kept, j)
-		}
-	}
-	e.unreached(not)
-	return kept
+	shunned := func(j Job) bool { return e.halts.shuns(f.Name, j.Schedule) }
+	e.unreached(slices.DeleteFunc(slices.Clone(jobs), func(j Job) bool { return !shunned(j) }))
+	return slices.DeleteFunc(jobs, shunned)
 }
 
 // hopeless reports whether what a probe does would hang, too.
@@ -441,9 +423,6 @@ func indented(stack string) string {
 	lines := strings.Split(strings.TrimSpace(stack), "\n")
 	return "\t" + strings.Join(lines[:min(len(lines), 12)], "\n\t")
 }
-
-// CannotReenter tells the suite that a method called from the callback blocks for good.
-func (s *Suite) CannotReenter() { s.cannotReenter = true }
 
 // Lost returns what to say of an operation that waits for ever.
 func (s *Suite) Lost(where string) *Violation {

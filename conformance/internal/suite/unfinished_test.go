@@ -246,7 +246,7 @@ func TestFinding_neverReturned(t *testing.T) {
 	wrong := &Violation{Run: run("call 1 @0")}
 	first := &Violation{Run: run("call 1 @0 | call 2 @2s"), never: true}
 	smaller := &Violation{Run: run("call 1 @0 | call 2 @1s"), never: true}
-	f := &finding{}
+	f := newFinding()
 	for _, v := range []*Violation{wrong, first, wrong, smaller, first} {
 		f.keep(v, "calls")
 	}

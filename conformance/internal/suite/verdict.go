@@ -44,9 +44,9 @@ func (e *engine[T, E]) report(only string) *conformance.Report {
 			}
 		}
 	}
-	if e.odd != "" {
+	if e.Odd != "" {
 		v := &r.Verdicts[0]
-		v.Status, v.Reason, v.Text = conformance.Fail, e.odd, "CANARY: "+e.odd
+		v.Status, v.Reason, v.Text = conformance.Fail, e.Odd, "CANARY: "+e.Odd
 	} else if e.first != nil {
 		r.Verdicts[0].Status, r.Verdicts[0].Reason = conformance.Inconclusive, e.inWords(e.first)
 	}
@@ -104,7 +104,7 @@ func (e *engine[T, E]) conclude(r *Rule[T, E], v *conformance.Verdict, only stri
 		v.Reason = "each run that breaks it breaks " + f.beyond + ", too, which is more basic"
 	case f.judged == 0:
 		v.Status = conformance.Skip
-		v.Reason = cmp.Or(mostOften(f.left), e.inexact, "no schedule of this run concerns it")
+		v.Reason = cmp.Or(mostOften(f.left), e.Inexact, "no schedule of this run concerns it")
 		for _, name := range slices.Sorted(maps.Keys(e.givenUp)) {
 			v.Reason = e.givenUp[name]
 		}
@@ -299,8 +299,8 @@ func (e *engine[T, E]) markPartial(r *conformance.Report, absent map[string]bool
 		r.Partial = why
 	case e.unfinished != nil && !e.unfinished.blamed:
 		r.Partial = "unfinished: " + e.unfinished.what
-	case e.inexact != "":
-		r.Partial = e.inexact
+	case e.Inexact != "":
+		r.Partial = e.Inexact
 	case ran*10 < core*6:
 		r.Partial = fmt.Sprintf("%d of %d core rules ran, without %s", ran, core, strings.Join(without, ", "))
 	case e.shallow && testing.Short():
