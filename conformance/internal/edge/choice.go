@@ -111,9 +111,9 @@ func Observed(
 	var groups []*alike
 	var hanging []conformance.Edges
 	for _, e := range every {
-		hung := s.Hung()
+		hung := s.Hung
 		first := run(e, twoEvents)
-		if s.Hung() > hung {
+		if s.Hung > hung {
 			hanging = append(hanging, e)
 		}
 		if first == nil {

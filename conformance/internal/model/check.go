@@ -45,10 +45,11 @@ func Check[S any, K comparable, T any](m Model[S, K, T], t *T, trace []Event) Re
 	end, left := c.follow(0, false)
 	r := Result[S]{Failed: c.failed, States: c.states}
 	if left == nil || r.Failed != "" {
-		r.Judged, r.Refused, r.Open = c.names(judged(end)), c.names(c.ways.refused), opened(end)
+		asked := uint64(0)
 		for _, w := range end {
-			r.End = append(r.End, w.state)
+			r.End, asked = append(r.End, w.state), asked|w.judged
 		}
+		r.Judged, r.Refused, r.Open = c.names(asked), c.names(c.ways.refused), opened(end)
 		return r
 	}
 	r.Refused = c.names(c.ways.refused)
@@ -312,14 +313,6 @@ func fewest[S any](ways []way[S]) int {
 		least = min(least, bits.OnesCount64(ways[i].laws))
 	}
 	return least
-}
-
-// judged are the guards that were asked on the ways.
-func judged[S any](ways []way[S]) (all uint64) {
-	for i := range ways {
-		all |= ways[i].judged
-	}
-	return all
 }
 
 // opened is why nothing is judged any more, if that is so on all ways.

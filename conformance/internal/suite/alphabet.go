@@ -303,13 +303,11 @@ func (s *Suite) Until(at, takes time.Duration) time.Duration {
 
 // OutOfTime reports whether time is over before the last step, and says of such a run that it is left out.
 func (s *Stage) OutOfTime() bool {
-	for _, step := range s.Steps() {
-		if step.At > Last(s.Time) {
-			s.Rec.Locked(func(rec *Recording) { rec.LeftOut = "time is over before its last step" })
-			return true
-		}
+	over := span(s.Schedule) > Last(s.Time)
+	if over {
+		s.Rec.Locked(func(rec *Recording) { rec.LeftOut = "time is over before its last step" })
 	}
-	return false
+	return over
 }
 
 // Sum adds durations without overflow, unless both are negative.

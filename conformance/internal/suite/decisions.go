@@ -215,7 +215,7 @@ func (e *engine[T, E]) leastBroken(s *settled) (value int) {
 // breaksOf is how many rules some runs break with a declaration.
 func (e *engine[T, E]) breaksOf(runs []job, d declaration[T, E]) (n int) {
 	for _, r := range d.judges {
-		n += Number(slices.ContainsFunc(runs, func(run job) bool { return e.breaksRule(r, run, d) }))
+		n += Number(slices.ContainsFunc(runs, func(run job) bool { return e.foundWith(r, run, d) != nil }))
 	}
 	return n
 }
@@ -317,13 +317,8 @@ func (e *engine[T, E]) explainsAll(r *Rule[T, E], runs []job, other, now declara
 
 // keeps reports whether with other traits a rule is broken by none of some runs.
 func (e *engine[T, E]) keeps(r *Rule[T, E], runs []job, other declaration[T, E]) bool {
-	breaks := func(run job) bool { return e.breaksRule(r, run, other) }
+	breaks := func(run job) bool { return e.foundWith(r, run, other) != nil }
 	return !slices.Contains(other.judges, r) || !slices.ContainsFunc(runs, breaks)
-}
-
-// breaksRule reports whether a run that was made before breaks a rule.
-func (e *engine[T, E]) breaksRule(r *Rule[T, E], run job, d declaration[T, E]) bool {
-	return e.foundWith(r, run, d) != nil
 }
 
 // foundWith is what a rule finds with a declaration in a run that was made before, nil if nothing.

@@ -94,17 +94,13 @@ func (j *examiner[T, E]) Run(s conformance.Schedule) []conformance.Violation {
 			out = append(out, conformance.Violation{Rule: r.ID, Headline: f.worst.Headline, Text: text})
 		}
 	}
-	if e.unfinished != nil && len(out) == 0 && !e.expected(s) {
+	expected := func(k conformance.Known) bool {
+		return k.Inconclusive && (k.Schedule == "" || k.Schedule == s.String())
+	}
+	if e.unfinished != nil && len(out) == 0 && !slices.ContainsFunc(e.about.Known, expected) {
 		e.T.Errorf("conformance: %s", e.couldNot(aSchedule, "", e.unfinished.what))
 	}
 	return out
-}
-
-// expected reports whether a schedule is known to make no progress.
-func (e *engine[T, E]) expected(s conformance.Schedule) bool {
-	return slices.ContainsFunc(e.about.Known, func(k conformance.Known) bool {
-		return k.Inconclusive && (k.Schedule == "" || k.Schedule == s.String())
-	})
 }
 
 // unusual reports whether a schedule has the unusual input that a rule is about.

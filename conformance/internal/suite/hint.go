@@ -229,10 +229,10 @@ func (e *engine[T, E]) ask(r *Rule[T, E], v *Violation) *decision[T, E] {
 	}
 	here := job{Job: e.review(v.Run), rec: v.Run, observed: true} // which was seen often enough
 	now := e.declaredNow()
-	if v.never && (r.Check == nil || !e.breaksRule(r, here, now)) {
+	if v.never && (r.Check == nil || e.foundWith(r, here, now) == nil) {
 		return e.askHang(r, v)
 	}
-	if r.Check == nil || r.Again != nil && !e.breaksRule(r, here, now) { // reruns showed it
+	if r.Check == nil || r.Again != nil && e.foundWith(r, here, now) == nil { // reruns showed it
 		return e.askRuns(r, v)
 	}
 	if d := e.explaining(r, here); d != nil && (r.Again == nil || !e.againBreaks(r, v.Run, e.with("", 0))) {

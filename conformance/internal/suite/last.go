@@ -87,13 +87,8 @@ func reads(path string) string {
 		return ""
 	}
 	s, _, _ := strings.Cut(string(text), "\n")
-	if isRule.MatchString(s) {
-		return s
-	}
-	if _, err := conformance.ParseSchedule(s); err != nil {
-		return ""
-	}
-	return s
+	_, err = conformance.ParseSchedule(s)
+	return If(err == nil || isRule.MatchString(s), s)
 }
 
 // isRule matches what stands in a file for a run without a schedule.

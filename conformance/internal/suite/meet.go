@@ -163,7 +163,10 @@ func InRound(round int) string { return fmt.Sprintf("round %d of %d", round+1, M
 func (s *Suite) meet(f func(g, i int)) {
 	defer s.lab.twoProcessors()()
 	var wg sync.WaitGroup
-	r := newRendezvous()
+	r := &rendezvous{}
+	for g := range r.wake {
+		r.wake[g] = make(chan struct{}, 1)
+	}
 	for g := range Meeters {
 		wg.Add(1)
 		go func() {
@@ -202,14 +205,6 @@ type counter struct {
 func (c *counter) reach(n int64) {
 	for now := c.Load(); now < n && !c.CompareAndSwap(now, n); now = c.Load() {
 	}
-}
-
-func newRendezvous() *rendezvous {
-	r := &rendezvous{}
-	for g := range r.wake {
-		r.wake[g] = make(chan struct{}, 1)
-	}
-	return r
 }
 
 // await is goroutine g coming for the nth time.

@@ -47,10 +47,9 @@ func (r *Recorder) Locked(f func(rec *Recording)) {
 }
 
 // LeftOut reports whether the run is left out.
-func (r *Recorder) LeftOut() bool {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.rec.LeftOut != ""
+func (r *Recorder) LeftOut() (yes bool) {
+	r.Locked(func(rec *Recording) { yes = rec.LeftOut != "" })
+	return yes
 }
 
 // Mark returns the next point of the trace. It must be called within Locked.
@@ -93,44 +92,42 @@ func (r *Recorder) Do(s conformance.Step, inside bool, call func(d *conformance.
 	done.Tokens, done.Delay, done.Err, done.Answer = d.Tokens, d.Delay, d.Err, d.Answer
 }
 
-// Settled sets the result of the newest step to what was seen when everything had settled.
-func (r *Recorder) Settled(ok bool) {
+// open calls f with what is recorded so far, unless what comes now is not recorded any more.
+func (r *Recorder) open(f func(rec *Recording)) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if n := len(r.rec.Done); n > 0 && !r.closed {
-		r.rec.Done[n-1].OK = ok
+	if !r.closed {
+		f(&r.rec)
 	}
+}
+
+// Settled sets the result of the newest step to what was seen when everything had settled.
+func (r *Recorder) Settled(ok bool) {
+	r.open(func(rec *Recording) {
+		if n := len(rec.Done); n > 0 {
+			rec.Done[n-1].OK = ok
+		}
+	})
 }
 
 // Fire records the start of a callback and returns its number, negative after the end of
 // the trace.
-func (r *Recorder) Fire(v int) int {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.closed {
-		return -1
-	}
-	r.rec.Fires = append(r.rec.Fires, conformance.Fire{Value: v, Began: r.Mark()})
-	return len(r.rec.Fires) - 1
+func (r *Recorder) Fire(v int) (number int) {
+	number = -1
+	r.open(func(rec *Recording) {
+		number = len(rec.Fires)
+		rec.Fires = append(rec.Fires, conformance.Fire{Value: v, Began: r.Mark()})
+	})
+	return number
 }
 
 // Batch records all that callback i got.
 func (r *Recorder) Batch(i int, all []int) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if !r.closed {
-		r.rec.Fires[i].Values = slices.Clone(all)
-	}
+	r.open(func(rec *Recording) { rec.Fires[i].Values = slices.Clone(all) })
 }
 
 // Fired records the end of callback i.
-func (r *Recorder) Fired(i int) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if !r.closed {
-		r.rec.Fires[i].Ended = r.Mark()
-	}
-}
+func (r *Recorder) Fired(i int) { r.open(func(rec *Recording) { rec.Fires[i].Ended = r.Mark() }) }
 
 // finish closes the recording and returns it.
 func (r *Recorder) finish() *Recording {

@@ -253,37 +253,31 @@ func (s *Stage) occupied(next conformance.Step) (yes bool) {
 // i: an operation, some time, a panic. Inside does the operation, in the first callback, and on
 // both edges in the second, too, which may be the first of the trailing edge.
 func (s *Stage) During(i, key int, inside func(conformance.Step)) {
-	callback(func() { s.during(i, key, inside) })
-}
-
-func (s *Stage) during(i, key int, inside func(conformance.Step)) {
-	r, cfg := s.Rec, s.Config()
-	defer r.Fired(i)
-	if key != 0 {
-		r.mu.Lock()
-		r.rec.Fires[i].Key = key
-		r.mu.Unlock()
-	}
-	step := conformance.Step{Op: cfg.Inside, At: s.Now()}
-	if step.Op.Counts() {
-		step.N = InsideNumber(s.Schedule)
-	}
-	if i+1 == max(1, cfg.InsideRun) && cfg.Inside != "" && cfg.Busy == 0 {
-		inside(step)
-	}
-	s.Work(i)
-	if step.At = s.Now(); cfg.Inside != "" && cfg.Busy > 0 && (i == 0 || !step.Op.Counts()) {
-		inside(step) // each does it, so that those do that run at the same time
-	}
-	if i+1 != cfg.Panics {
-		return
-	}
-	if called, survived := survivable(); survived || s.recovers {
-		r.mu.Lock()
-		r.rec.Panicked, r.rec.Called = true, called
-		r.mu.Unlock()
-		panic(PlannedPanic)
-	}
+	callback(func() {
+		defer s.Rec.Fired(i)
+		cfg := s.Config()
+		if key != 0 {
+			s.Rec.Locked(func(rec *Recording) { rec.Fires[i].Key = key })
+		}
+		step := conformance.Step{Op: cfg.Inside, At: s.Now()}
+		if step.Op.Counts() {
+			step.N = InsideNumber(s.Schedule)
+		}
+		if i+1 == max(1, cfg.InsideRun) && cfg.Inside != "" && cfg.Busy == 0 {
+			inside(step)
+		}
+		s.Work(i)
+		if step.At = s.Now(); cfg.Inside != "" && cfg.Busy > 0 && (i == 0 || !step.Op.Counts()) {
+			inside(step) // each does it, so that those do that run at the same time
+		}
+		if i+1 != cfg.Panics {
+			return
+		}
+		if called, survived := survivable(); survived || s.recovers {
+			s.Rec.Locked(func(rec *Recording) { rec.Panicked, rec.Called = true, called })
+			panic(PlannedPanic)
+		}
+	})
 }
 
 // Work takes the time that callback i takes.

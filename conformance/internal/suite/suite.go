@@ -30,6 +30,8 @@ type Suite struct {
 	Twice bool
 	// Single says that a [conformance.Judge] runs schedules one by one, and nothing is explored.
 	Single bool
+	// Hung is how many runs outside the exploration hung.
+	Hung int
 	// Odd lets CANARY fail for why, and the rules judge all the same. It is for a canary.
 	Odd string
 
@@ -45,7 +47,6 @@ type Suite struct {
 	undeclared       bool                        // see Undeclared
 	optional         bool                        // what is undeclared need not be declared
 	recovers         bool                        // see Recovers
-	hung             int                         // see Hung
 	telling, because string                      // see Tells
 	attempted        func(j Job, rec *Recording) // is told what is tried, where that is to be known
 	explored         int                         // interleavings
@@ -126,7 +127,7 @@ func (s *Suite) Try(schedule conformance.Schedule, order inside.Order, n int) []
 		}
 	}); h != nil {
 		s.givenUp["traits"] = "a run hung: " + h.Job.Schedule.String()
-		s.hung++
+		s.Hung++
 		s.Tells(h.Job.Schedule, "a call never returned")
 	}
 	s.lab.runs = runs
@@ -137,9 +138,6 @@ func (s *Suite) Try(schedule conformance.Schedule, order inside.Order, n int) []
 func (s *Suite) Tells(schedule conformance.Schedule, what string) {
 	s.telling, s.because = schedule.String(), ", where "+what
 }
-
-// Hung is how many runs outside the exploration hung.
-func (s *Suite) Hung() int { return s.hung }
 
 // Progresses reports whether none of the schedules hangs. It is for those that some implementations
 // cannot be driven with, so that a hang is no finding.
