@@ -216,12 +216,8 @@ func Table(reports ...*Report) string {
 	for _, id := range rules {
 		fmt.Fprintf(&b, "\n%-15s", id)
 		for _, r := range reports {
-			v, ok := r.Verdict(id)
-			cell := mark[v.Status]
-			if !ok {
-				cell = "-"
-			}
-			fmt.Fprintf(&b, "%-11s", cell)
+			v, _ := r.Verdict(id)
+			fmt.Fprintf(&b, "%-11s", cmp.Or(mark[v.Status], "-"))
 		}
 	}
 	b.WriteString("\n")
@@ -320,23 +316,17 @@ func (r *Report) ByCause(first []string) []Cause {
 // grouped joins verdicts of one cause, in the order in which each cause is first found.
 func grouped(verdicts []Verdict) []Cause {
 	var groups [][]Verdict
+	var out []Cause
 	for _, v := range verdicts {
 		i := slices.IndexFunc(groups, func(g []Verdict) bool {
 			return slices.ContainsFunc(g, func(w Verdict) bool { return sameCause(v, w) })
 		})
 		if i < 0 {
-			groups = append(groups, []Verdict{v})
-			continue
+			i = len(groups)
+			groups = append(groups, nil)
+			out = append(out, Cause{Status: v.Status, Headline: v.Reason, Schedule: v.Schedule})
 		}
-		groups[i] = append(groups[i], v)
-	}
-	var out []Cause
-	for _, g := range groups {
-		c := Cause{Status: g[0].Status, Headline: g[0].Reason, Schedule: g[0].Schedule}
-		for _, v := range g {
-			c.Rules = append(c.Rules, v.Rule)
-		}
-		out = append(out, c)
+		groups[i], out[i].Rules = append(groups[i], v), append(out[i].Rules, v.Rule)
 	}
 	return out
 }

@@ -192,7 +192,7 @@ func (c *contract) Rules() []suite.Rule[Traits, *exam] {
 			Meets: true,
 			Probe: c.concurrent,
 		},
-		suite.Race[Traits, *exam](c.race),
+		suite.Race[Traits, *exam](c.race, nil),
 	})
 }
 

@@ -143,7 +143,7 @@ func (c *contract) commonRules() []rule {
 			About:  suite.Looked,
 			Check:  (*exam).leak,
 		},
-		suite.Race[Traits, *exam](c.race),
+		suite.Race[Traits, *exam](c.race, nil),
 	}
 }
 

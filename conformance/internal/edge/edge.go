@@ -101,10 +101,9 @@ func Compare(rec *suite.Recording, m Model, payload trait.Payload, terms Terms) 
 			g = &rec.Fires[i]
 			at = min(at, g.Began.At)
 		}
-		if w != nil && g != nil && w.At == g.Began.At {
-			if w.Value == g.Value || payload == trait.NoPayload || w.Kind == Brought {
-				continue
-			}
+		if w != nil && g != nil && w.At == g.Began.At &&
+			(w.Value == g.Value || payload == trait.NoPayload || w.Kind == Brought) {
+			continue
 		}
 		if at >= m.Certain {
 			break

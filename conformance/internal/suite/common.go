@@ -23,21 +23,14 @@ func Calls[T, E any](check func(e E) *Violation) Rule[T, E] {
 	}
 }
 
-// Race is the rule of every contract that the race detector judges, unless something is declared.
-func Race[T, E any](use func(p *Probe) (skip string), unless ...func(*Suite, *T) string) Rule[T, E] {
+// Race is the rule of every contract that the race detector judges, unless something is declared; nil is for nothing.
+func Race[T, E any](use func(p *Probe) (skip string), unless func(*Suite, *T) string) Rule[T, E] {
 	return Rule[T, E]{
 		Rule: conformance.Rule{ID: "X-RACE", Level: conformance.Core,
 			Text: "Concurrent use of all operations MUST be free of data races."},
-		Unless: func(s *Suite, t *T) string {
-			for _, declared := range unless {
-				if why := declared(s, t); why != "" {
-					return why
-				}
-			}
-			return ""
-		},
-		Probe: func(p *Probe) (*Violation, string) { return nil, use(p) },
-		Live:  true,
+		Unless: unless,
+		Probe:  func(p *Probe) (*Violation, string) { return nil, use(p) },
+		Live:   true,
 	}
 }
 

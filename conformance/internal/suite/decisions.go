@@ -295,8 +295,8 @@ func (e *engine[T, E]) declareFor(d declaration[T, E]) (back func()) {
 // freed lists the rules that are in force with one declaration and not with another.
 func (e *engine[T, E]) freed(with, without declaration[T, E]) (ids []string) {
 	for _, r := range e.rules {
-		here := e.skip(r, with.traits, with.choices).why == ""
-		if here && e.skip(r, without.traits, without.choices).why != "" {
+		here := skip(e.Suite, r, with.traits, with.choices).why == ""
+		if here && skip(e.Suite, r, without.traits, without.choices).why != "" {
 			ids = append(ids, r.ID)
 		}
 	}

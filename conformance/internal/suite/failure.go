@@ -174,11 +174,7 @@ func compared(own []Lane, at time.Duration) []Lane {
 		}
 	}
 	want, got := marks["want"], marks["got"]
-	differs := len(want) != len(got)
-	for i := 0; !differs && i < len(want); i++ {
-		differs = want[i] != got[i] && want[i] != "?"
-	}
-	if differs {
+	if !slices.EqualFunc(want, got, func(w, g string) bool { return w == g || w == "?" }) {
 		return own
 	}
 	return slices.DeleteFunc(slices.Clone(own), func(l Lane) bool { return l.Name == "want" })

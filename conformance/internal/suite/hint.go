@@ -155,7 +155,7 @@ type declaration[T, E any] struct {
 // declaring is the declaration of some traits.
 func (e *engine[T, E]) declaring(t *T) declaration[T, E] {
 	d := declaration[T, E]{traits: t, choices: e.c.Table(e.Suite, t)}
-	d.judges = e.which(func(r *Rule[T, E]) bool { return r.Check != nil && e.skip(r, t, d.choices).why == "" })
+	d.judges = e.which(func(r *Rule[T, E]) bool { return r.Check != nil && skip(e.Suite, r, t, d.choices).why == "" })
 	return d
 }
 
@@ -199,7 +199,7 @@ func (e *engine[T, E]) holds(r *Rule[T, E], t *T, choices []Choice, rec *Recordi
 	j := e.review(rec)
 	x := e.c.Exam(t, rec, j)
 	judges := func(r *Rule[T, E]) bool {
-		return (r.Check != nil || r.Again != nil) && e.skip(r, t, choices).why == "" &&
+		return (r.Check != nil || r.Again != nil) && skip(e.Suite, r, t, choices).why == "" &&
 			r.about(j) && r.sees(x)
 	}
 	breaks := func(r *Rule[T, E]) bool { return r.Check != nil && r.Check(x) != nil }
@@ -352,7 +352,7 @@ func (e *engine[T, E]) documentedDecision(r *Rule[T, E], v *Violation) *decision
 
 // againBreaks reports whether the schedule of a run breaks a rule that compares it with reruns, with other traits.
 func (e *engine[T, E]) againBreaks(r *Rule[T, E], rec *Recording, d declaration[T, E]) (broken bool) {
-	if e.skip(r, d.traits, d.choices).why != "" {
+	if skip(e.Suite, r, d.traits, d.choices).why != "" {
 		return false
 	}
 	s := rec.Schedule
@@ -367,7 +367,7 @@ func (e *engine[T, E]) againBreaks(r *Rule[T, E], rec *Recording, d declaration[
 // probeBreaks reports whether a rule is broken by runs of its own, with other traits.
 func (e *engine[T, E]) probeBreaks(r *Rule[T, E], other declaration[T, E]) bool {
 	defer e.declareFor(other)()
-	if e.skip(r, other.traits, e.c.Table(e.Suite, e.c.Traits())).why != "" {
+	if skip(e.Suite, r, other.traits, e.c.Table(e.Suite, e.c.Traits())).why != "" {
 		return false
 	}
 	broken, _ := r.Probe(&Probe{Suite: e.Suite, rule: r.ID})

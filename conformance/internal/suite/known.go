@@ -47,7 +47,7 @@ func (e *engine[T, E]) wrong(k conformance.Known, seen map[conformance.Known]boo
 		return "it needs a Schedule: an entry excuses one rule on one schedule"
 	}
 	if (e.Bubble || e.Time == conformance.Explicit) && !RaceDetector && !r.Live {
-		if skip := e.skip(r, e.traits, e.choices); skip.why != "" {
+		if skip := skip(e.Suite, r, e.traits, e.choices); skip.why != "" {
 			return fmt.Sprintf("%s is skipped here (%s), so that it can never fail: remove the entry", id, skip.why)
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"math"
 	"runtime"
 	"runtime/metrics"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -73,13 +74,7 @@ func (s *Suite) needed(st conformance.Step) conformance.Op {
 
 // Supported returns those of the operations that the implementation has.
 func (s *Suite) Supported(ops ...conformance.Op) []conformance.Op {
-	var out []conformance.Op
-	for _, op := range ops {
-		if s.ops[op] {
-			out = append(out, op)
-		}
-	}
-	return out
+	return slices.DeleteFunc(slices.Clone(ops), func(op conformance.Op) bool { return !s.ops[op] })
 }
 
 // Reached returns what is told which guards of a model have judged a run, and what came of it; nil if nobody asks.

@@ -347,7 +347,7 @@ func (e *engine[T, E]) forces(choice int) (on, off map[string][]string, needed [
 			}
 		}
 		for _, r := range e.rules {
-			if value > 0 && e.skip(r, here.traits, here.choices).why == "" {
+			if value > 0 && skip(e.Suite, r, here.traits, here.choices).why == "" {
 				on[r.ID] = append(on[r.ID], name)
 			}
 		}
@@ -367,10 +367,6 @@ type skipped struct {
 const lacking = "the implementation has no "
 
 // skip returns why a rule is not in force with the traits t, whose table is choices.
-func (e *engine[T, E]) skip(r *Rule[T, E], t *T, choices []Choice) skipped {
-	return skip(e.Suite, r, t, choices)
-}
-
 func skip[T, E any](s *Suite, r *Rule[T, E], t *T, choices []Choice) skipped {
 	if r.Absent != nil {
 		if why := r.Absent(s, t); why != "" {

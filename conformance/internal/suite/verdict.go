@@ -64,7 +64,7 @@ func (e *engine[T, E]) report(only string) *conformance.Report {
 // that the rule is about.
 func (e *engine[T, E]) conclude(r *Rule[T, E], v *conformance.Verdict, only string) (absent bool) {
 	v.Status, v.Reason = conformance.Pass, ""
-	if skip := e.skip(r, e.traits, e.choices); skip.why != "" {
+	if skip := skip(e.Suite, r, e.traits, e.choices); skip.why != "" {
 		v.Status, v.Reason = conformance.Skip, skip.why
 		if trait := e.awaits[r.ID]; trait != "" {
 			v.Status, v.Reason = conformance.Undecided, "it depends on a decision about "+trait
