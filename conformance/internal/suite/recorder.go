@@ -1,7 +1,6 @@
 package suite
 
 import (
-	"bytes"
 	"cmp"
 	"fmt"
 	"runtime"
@@ -177,10 +176,16 @@ const PlannedPanic = "conformance: the callback panics, as the schedule says"
 // of the suite or a timer of a guarded clock is on the stack, and whether it is the
 // former.
 func survivable() (called, survived bool) {
-	buf := make([]byte, 16<<10)
-	buf = buf[:runtime.Stack(buf, false)]
-	called = bytes.Contains(buf, []byte(markCaught))
-	return called, called || bytes.Contains(buf, []byte(markExpired))
+	var callers [256]uintptr
+	for _, at := range callers[:runtime.Callers(2, callers[:])] {
+		switch runtime.FuncForPC(at-1).Name() + "(" {
+		case markCaught:
+			return true, true
+		case markExpired:
+			survived = true
+		}
+	}
+	return false, survived
 }
 
 // Recovers makes planned panics come on any goroutine, until what it returns is called, if the implementation recovers
