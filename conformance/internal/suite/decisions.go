@@ -247,8 +247,11 @@ func (e *engine[T, E]) refutes(
 	d, open = e.declaring(d.traits), e.declaring(open.traits) // as the operations are now
 	explained = slices.DeleteFunc(explained, func(r *Rule[T, E]) bool { return !slices.Contains(d.judges, r) })
 	asked := slices.Concat(waiting, explained)
-	sampled := ""
+	sampled, keep := "", e.options.Keep
 	e.try(triedOfEach, func(j Job) bool {
+		if keep != nil && !keep(j.Family, len(j.Schedule.Steps)) {
+			return false
+		}
 		again := j.text == sampled // one sample is enough
 		if j.Order == inside.OrderSampled {
 			sampled = j.text

@@ -316,12 +316,13 @@ func (e *engine[T, E]) evaluate() *conformance.Report {
 		if e.probesOnly() {
 			break
 		}
+		if e.options.Until != "" && e.found(e.options.Until).worst != nil {
+			e.families[f.Name] = true // and does not wait for a choice
+			continue
+		}
 		f = e.kept(f)
 		races = append(races, e.racing(f)...)
 		e.explore(f)
-		if e.options.Until != "" && e.found(e.options.Until).worst != nil {
-			break
-		}
 	}
 	e.exploreRaces(races)
 	if e.decisions = e.decide(); e.insistOn() {
