@@ -189,7 +189,14 @@ func (b *BubbleTime) Race(at time.Duration, _ inside.Order, step func()) {
 // schedule with days in it takes minutes. A run may let the implementation wake often
 // enough for an hour of a ticker of 50 ms; where that is not enough, it ends there and is
 // left out, and so are schedules of the same configuration that are as long.
-const mostWakes = 110_000
+//
+// All runs together may wake it as often as sixteen such hours. From then on schedules are left out, of whatever
+// configuration, that are as long as one in which it woke often.
+const (
+	mostWakes = 110_000
+	oftenWoke = mostWakes / 8
+	enough    = 16 * mostWakes
+)
 
 // polls is why such a run is not judged.
 const polls = "the implementation reads the clock so often that this schedule takes too long"
@@ -211,6 +218,9 @@ func (b *budget) wake() bool {
 
 // Spent reports whether time stands still because the budget is used up.
 func (b *budget) Spent() bool { return b.spent }
+
+// woken is how often it woke.
+func (b *budget) woken() int { return b.wakes }
 
 // exhausted is what ends an advance of the fake clock.
 type exhausted struct{}

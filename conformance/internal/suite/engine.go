@@ -48,6 +48,7 @@ type engine[T, E any] struct {
 	red        bool                     // a rule fails: what is inconclusive besides is no news
 	left       map[string]int           // schedules left out, by reason
 	polled     map[string]time.Duration // spans of schedules whose time takes too long, by configuration
+	woke       int                      // how often the implementation woke in all runs that were judged
 	schedules  map[string]bool
 	families   map[string]bool // those that were explored
 	observed   map[string]int  // choices, as they were observed
@@ -258,7 +259,7 @@ func (e *engine[T, E]) reset() {
 	e.findings = map[string]*finding{}
 	e.givenUp = map[string]string{}
 	e.stalls = map[string]string{}
-	e.polled = map[string]time.Duration{}
+	e.polled, e.woke = map[string]time.Duration{}, 0
 	e.left = map[string]int{}
 	e.unfinished, e.over, e.first, e.notLeft = nil, "", nil, ""
 	e.halts = halts{alike: map[alike]int{}, shunned: map[conformance.Op]bool{}}

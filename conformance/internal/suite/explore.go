@@ -148,11 +148,14 @@ func (e *engine[T, E]) observes(s conformance.Schedule) bool {
 	})
 }
 
-// tooMuch notes that the time in a schedule takes too long.
-func (e *engine[T, E]) tooMuch(s conformance.Schedule) {
-	key, d := s.Config.String(), span(s)
-	if least, ok := e.polled[key]; !ok || d < least {
-		e.polled[key] = d
+// anyConfig stands for all configurations in what was polled.
+const anyConfig = "any"
+
+// tooMuch notes that the time in a schedule of a configuration takes too long.
+func (e *engine[T, E]) tooMuch(config string, s conformance.Schedule) {
+	d := span(s)
+	if least, ok := e.polled[config]; !ok || d < least {
+		e.polled[config] = d
 	}
 }
 
@@ -164,12 +167,15 @@ func span(s conformance.Schedule) (d time.Duration) {
 	return d
 }
 
-// tooLong says why a schedule is not run, as one of its configuration that is no longer was
-// left out; "" if it is run.
+// tooLong says why a schedule is not run, as one that is no longer was left out, or was the last of this length;
+// "" if it is run.
 func (e *engine[T, E]) tooLong(j Job) string {
 	if len(e.polled) == 0 {
 		return ""
 	}
-	least, ok := e.polled[j.Schedule.Config.String()]
-	return If(ok && span(j.Schedule) >= least, polls)
+	long := func(config string) bool {
+		least, ok := e.polled[config]
+		return ok && span(j.Schedule) >= least
+	}
+	return If(long(anyConfig) || long(j.Schedule.Config.String()), polls)
 }

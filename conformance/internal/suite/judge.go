@@ -18,10 +18,13 @@ func (e *engine[T, E]) active() []*Rule[T, E] {
 func (e *engine[T, E]) judge(active []*Rule[T, E], j Job, rec *Recording) {
 	if rec.LeftOut != "" {
 		if rec.LeftOut == polls {
-			e.tooMuch(j.Schedule)
+			e.tooMuch(j.Schedule.Config.String(), j.Schedule)
 		}
 		e.leave(active, rec.LeftOut, j.Family, j.Schedule)
 		return
+	}
+	if e.woke += rec.wakes; e.woke > enough && rec.wakes > oftenWoke {
+		e.tooMuch(anyConfig, j.Schedule)
 	}
 	e.keepAtHand(j, rec)
 	x := e.c.Exam(e.traits, rec, j)

@@ -23,6 +23,8 @@ type Recording struct {
 	// Called says that the planned panic came out of a callback that an operation ran,
 	// rather than a timer.
 	Called bool
+
+	wakes int // how often the implementation woke, as far as that was counted
 }
 
 // Recorder collects a Recording. Callbacks record from any goroutine.

@@ -67,7 +67,11 @@ func (s *Stage) hand(judge func(Job, *Recording), j Job, next *atomic.Int64) {
 	if !s.fate.CompareAndSwap(playing, judging) {
 		<-forever
 	}
-	judge(j, s.Rec.finish())
+	rec := s.Rec.finish()
+	if d, ok := s.Driver.(interface{ woken() int }); ok {
+		rec.wakes = d.woken()
+	}
+	judge(j, rec)
 	next.Add(1)
 	if !s.fate.CompareAndSwap(judging, playing) {
 		<-forever
