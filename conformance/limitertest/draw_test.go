@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/escapement-go/escapement/conformance"
+	"github.com/escapement-go/escapement/internal/prove"
 	"github.com/escapement-go/escapement/internal/twins"
 	"github.com/escapement-go/escapement/internal/zoo/limiter"
 	"github.com/escapement-go/escapement/synctestcompat"
@@ -19,7 +20,7 @@ func TestDraw(t *testing.T) {
 	fits := 0
 	for _, d := range limiter.Designs() {
 		j := d.Spec.Judge(t).(twins.Judge)
-		for range 60 {
+		for range prove.Number(10, 10, 60, 600) {
 			s := j.Draw(pick)
 			if again, err := conformance.ParseSchedule(s.String()); err != nil || again.String() != s.String() {
 				t.Fatalf("%q is read as %q, %v", s, again, err)

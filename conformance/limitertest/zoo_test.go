@@ -446,6 +446,7 @@ func TestUnfinished_asleepWithALock(t *testing.T) {
 // A wait that spins in some schedules leaves the others to be judged.
 func TestMutants_oneThatSpins(t *testing.T) {
 	synctestcompat.Require(t)
+	prove.Require(t, prove.Suite)
 	spec := named(t, "spins while less than a microsecond is missing").Spec
 	r := spec.Examine(t, inside.Options{FirstLook: time.Millisecond, Most: 300, Unprobed: true})
 	if n := r.Count(conformance.Inconclusive); n == 0 {

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/escapement-go/escapement/internal/prove"
 	"github.com/escapement-go/escapement/synctestcompat"
 )
 
@@ -33,6 +34,7 @@ func TestInit_tries(t *testing.T) {
 		}
 	}
 	t.Run("what ends the process anyhow is refused nothing", func(t *testing.T) {
+		prove.Require(t, prove.Suite)
 		if err := os.Remove(filepath.Join(dir, "conformance_test.go")); err != nil {
 			t.Fatal(err)
 		}
@@ -51,6 +53,7 @@ func TestInit_tries(t *testing.T) {
 		}
 	})
 	t.Run("a second type", func(t *testing.T) {
+		prove.Require(t, prove.Suite)
 		failed.Reset()
 		code, before := 0, read(t, dir, "conformance_test.go")
 		for _, args := range [][]string{{"init", ".NewRing"}, {"init", "-write-traits", ".NewRing"}} {

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/escapement-go/escapement/internal/prove"
 	"github.com/escapement-go/escapement/synctestcompat/interleave/shim/context"
 	"github.com/escapement-go/escapement/synctestcompat/interleave/shim/point"
 	"github.com/escapement-go/escapement/synctestcompat/interleave/shim/sync"
@@ -123,7 +124,7 @@ func TestReduction(t *testing.T) {
 	}
 	names := []string{"add", "load", "double", "err", "cancel", "len", "send", "take", "read", "write", "keep", "drop"}
 	r := rand.New(rand.NewPCG(1, 2))
-	for range 20 {
+	for range prove.Number(5, 5, 20, 200) {
 		draw := func() string { return names[r.IntN(len(names))] }
 		programs = append(programs, []string{draw() + " " + draw(), draw() + " " + draw() + " " + draw()})
 	}

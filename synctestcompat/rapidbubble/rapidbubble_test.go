@@ -15,6 +15,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/escapement-go/escapement/internal/prove"
 	"github.com/escapement-go/escapement/synctestcompat"
 )
 
@@ -48,12 +49,13 @@ func TestCheck_failures(t *testing.T) {
 		return
 	}
 	args := []string{"-rapid.nofailfile", "-rapid.seed=1", "-rapid.checks=100", "-rapid.shrinktime=1h"}
-	if testing.Short() {
+	quick := testing.Short() || !prove.Reaches(prove.Suite)
+	if quick {
 		args = append(args, "-test.skip=/("+slow+")$")
 	}
 	out := rerun(t, t.TempDir(), "TestCheck_failures", args...)
 	for _, f := range failing {
-		if testing.Short() && slices.Contains(strings.Split(slow, "|"), f.name) {
+		if quick && slices.Contains(strings.Split(slow, "|"), f.name) {
 			continue
 		}
 		t.Run(f.name, func(t *testing.T) {
@@ -70,7 +72,7 @@ func TestCheck_failures(t *testing.T) {
 	}
 }
 
-// slow are those that -short leaves out.
+// slow are those that are run with ESCAPEMENT_PROVE=1 only.
 const slow = "MutexHang|DeadlockWhileTicking"
 
 // section returns what a verbose run printed for a test.

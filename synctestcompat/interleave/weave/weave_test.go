@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/escapement-go/escapement/internal/prove"
 	"github.com/escapement-go/escapement/synctestcompat"
 )
 
@@ -56,6 +57,7 @@ func TestWeave_syntax(t *testing.T) {
 // What has one mistake of order fails, in the same interleaving each time, and what has none does not.
 func TestWeave_orders(t *testing.T) {
 	synctestcompat.Require(t)
+	prove.Require(t, prove.Suite)
 	w, out := newWeaver(t, "-count=1", "-v", "../testdata/orders")
 	if err := w.prepare(); err != nil {
 		t.Fatal(err)
