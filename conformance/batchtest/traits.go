@@ -40,8 +40,6 @@ const (
 	AnchorGrid                        // nothing: batches are handed over with the ticks of a ticker
 )
 
-var anchors = []string{"AnchorFirstItem", "AnchorLastBatch", "AnchorGrid"}
-
 // Busy says what happens while the consumer runs.
 type Busy int
 
@@ -68,49 +66,37 @@ func (c *contract) Traits() *Traits {
 // Table lists the choices.
 func (c *contract) Table(s *suite.Suite, tr *Traits) []suite.Choice {
 	return []suite.Choice{
-		{
-			Name: "Anchor", Declared: int(tr.Anchor), Values: anchors, Order: suite.Ranked(len(anchors)),
-			Needless: suite.Always, Apart: true, Sure: true,
-			Means: []string{"a batch is handed over a delay after its first item",
-				"a batch is handed over a delay, or a multiple of it, after the last hand-over",
-				"a batch is handed over at the next tick of a grid that began with the batcher"},
+		edge.Choice(&tr.Anchor, suite.Choice{
+			Name: "Anchor", Order: suite.Ranked(3), Needless: suite.Always, Apart: true, Sure: true,
 			Observe: func() int { return int(anchored(s)) },
-			Set:     func(v int) { tr.Anchor = Anchor(v) },
 		},
-		{
-			Name: "CloseFlush", Declared: int(tr.CloseFlush), Apart: true, Sure: true,
-			Order:  suite.Ranked(3),
-			Values: []string{"CloseFires", "CloseAtDeadline", "CloseDrops"},
-			Means: []string{"Close hands over the current batch",
-				"after Close the current batch is handed over when its delay ends", "Close drops the current batch"},
+			"AnchorFirstItem", "a batch is handed over a delay after its first item",
+			"AnchorLastBatch", "a batch is handed over a delay, or a multiple of it, after the last hand-over",
+			"AnchorGrid", "a batch is handed over at the next tick of a grid that began with the batcher"),
+		edge.Choice(&tr.CloseFlush, suite.Choice{
+			Name: "CloseFlush", Order: suite.Ranked(3), Apart: true, Sure: true,
 			Needless: func() bool { return !s.Accepts(verb.Close) },
 			Observe:  func() int { return int(closes(s)) },
-			Set:      func(v int) { tr.CloseFlush = CloseFlush(v) },
 		},
-		{
-			Name: "EmptyBatches", Declared: suite.Number(tr.EmptyBatches), Literal: suite.Flag, Apart: true,
-			Means:   []string{"a delay without items ends with an empty batch"},
-			Observe: func() int { return suite.Number(handsNothing(s)) },
-			Set:     func(v int) { tr.EmptyBatches = v == 1 },
+			"CloseFires", "Close hands over the current batch",
+			"CloseAtDeadline", "after Close the current batch is handed over when its delay ends",
+			"CloseDrops", "Close drops the current batch"),
+		edge.Flag(&tr.EmptyBatches, suite.Choice{Name: "EmptyBatches", Apart: true},
+			func() bool { return handsNothing(s) }, "a delay without items ends with an empty batch"),
+		edge.Choice(&tr.Reentrancy, suite.Choice{
+			Name: "Reentrancy", Order: suite.Ranked(2), Sure: true, Observe: func() int { return int(reentrancy(s)) },
 		},
-		{
-			Name: "Reentrancy", Declared: int(tr.Reentrancy), Order: suite.Ranked(2), Sure: true,
-			Values:  []string{"ReentrancyAllowed", "ReentrancyForbidden"},
-			Means:   []string{"the consumer may use the batcher", "the consumer must not use the batcher"},
-			Observe: func() int { return int(reentrancy(s)) },
-			Set:     func(v int) { tr.Reentrancy = Reentrancy(v) },
-		},
-		{
-			Name: "Busy", Declared: int(tr.Busy), Values: busies, Apart: true,
-			Order: []int{int(BusyQueues), int(BusyQueuesAnew)},
+			"ReentrancyAllowed", "the consumer may use the batcher",
+			"ReentrancyForbidden", "the consumer must not use the batcher"),
+		edge.Choice(&tr.Busy, suite.Choice{
+			Name: "Busy", Values: busies, Order: []int{int(BusyQueues), int(BusyQueuesAnew)}, Apart: true,
 			Means: []string{"the next batch is handed over while the consumer still runs",
 				"items that come while the consumer runs are handed over after it, and no caller waits",
 				"callers wait while the consumer runs", "items are refused while the consumer runs",
 				"the delay of an item that came while the consumer ran counts from when that has returned"},
 			Needless: func() bool { return tr.Reentrancy == ReentrancyForbidden },
 			Observe:  func() int { return int(whileBusy(s)) },
-			Set:      func(v int) { tr.Busy = Busy(v) },
-		},
+		}),
 	}
 }
 

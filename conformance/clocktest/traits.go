@@ -5,6 +5,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/escapement-go/escapement/conformance/internal/edge"
 	"github.com/escapement-go/escapement/conformance/internal/suite"
 	"github.com/escapement-go/escapement/conformance/internal/trait"
 	"github.com/escapement-go/escapement/internal/goroutine"
@@ -78,40 +79,27 @@ func (c *contract) Traits() *Traits {
 // an explanation of a failure; a function that hangs says itself what may be declared.
 func (c *contract) Table(s *suite.Suite, tr *Traits) []suite.Choice {
 	spec, learnt := c.spec.Traits, c.learnt
-	reentrancy := int(tr.Reentrancy)
-	if spec.Reentrancy == 0 && tr.Reentrancy == learnt.Reentrancy {
-		reentrancy = 0
-	}
+	reentrancy := edge.Choice(&tr.Reentrancy, suite.Choice{
+		Name: "Reentrancy", Order: suite.Ranked(2), Apart: true, Sure: true,
+		Observe: func() int { return int(c.observeReentrancy(s)) },
+	},
+		"ReentrancyAllowed", "functions may use the clock",
+		"ReentrancyForbidden", "functions must not use the clock")
+	onAdvance := edge.Flag(&tr.OnAdvance, suite.Choice{Name: "OnAdvance", Values: []string{"true"}, Apart: true},
+		func() bool { return c.observeOnAdvance(s) },
+		"functions run on the goroutine that advances the clock, so they must not sleep")
 	return []suite.Choice{
-		{
-			Order: suite.Ranked(len(waits)),
-			Name:  "Waits", Declared: int(tr.Waits), Values: waits, Apart: true, Sure: true,
+		edge.Choice(&tr.Waits, suite.Choice{
+			Name: "Waits", Values: waits, Order: suite.Ranked(len(waits)), Apart: true, Sure: true,
 			Means: []string{"Advance waits for every goroutine that a timer wakes", "Advance waits for functions only",
 				"Advance waits for nothing"},
 			Needless: func() bool { return !s.Accepts(verb.AfterFunc) },
 			Observe:  func() int { return int(c.observeWaits(s)) },
-			Set:      func(v int) { tr.Waits = Waits(v) },
-		},
-		{
-			Order: suite.Ranked(2),
-			Name:  "Reentrancy", Declared: reentrancy, Apart: true, Sure: true,
-			Values:  []string{"ReentrancyAllowed", "ReentrancyForbidden"},
-			Means:   []string{"functions may use the clock", "functions must not use the clock"},
-			Observe: func() int { return int(c.observeReentrancy(s)) },
-			Set:     func(v int) { tr.Reentrancy = Reentrancy(v) },
-		},
-		{
-			Name: "OnAdvance", Declared: suite.Number(tr.OnAdvance && (spec.OnAdvance || !learnt.OnAdvance)),
-			Values: []string{suite.Flag(1)}, Literal: suite.Flag, Apart: true,
-			Means:   []string{"functions run on the goroutine that advances the clock, so they must not sleep"},
-			Observe: func() int { return suite.Number(c.observeOnAdvance(s)) },
-			Set:     func(v int) { tr.OnAdvance = v == 1 },
-		},
-		{
-			Name: "OneGoroutine", Declared: suite.Number(tr.OneGoroutine), Literal: suite.Flag,
-			Means: []string{"its documentation says that it is for one goroutine at a time"},
-			Set:   func(v int) { tr.OneGoroutine = v == 1 },
-		},
+		}),
+		edge.Learnt(reentrancy, tr.Reentrancy, spec.Reentrancy, learnt.Reentrancy),
+		edge.Learnt(onAdvance, tr.OnAdvance, spec.OnAdvance, learnt.OnAdvance),
+		edge.Flag(&tr.OneGoroutine, suite.Choice{Name: "OneGoroutine"}, nil,
+			"its documentation says that it is for one goroutine at a time"),
 	}
 }
 

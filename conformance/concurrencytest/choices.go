@@ -6,35 +6,10 @@ import (
 	"slices"
 
 	"github.com/escapement-go/escapement/conformance"
+	"github.com/escapement-go/escapement/conformance/internal/edge"
 	"github.com/escapement-go/escapement/conformance/internal/inside"
 	"github.com/escapement-go/escapement/conformance/internal/suite"
 	"github.com/escapement-go/escapement/internal/verb"
-)
-
-// What the values mean, for where none of them was observed.
-var (
-	backlogsMean = []string{"as many requests wait as New is told", "any number of requests waits", "a request that " +
-		"cannot run is rejected at once"}
-	triesMean    = "no operation waits; if a request can wait, set Acquire, Take, Lock or Do"
-	timeoutsMean = []string{"a request waits as long as New is told", "only its context ends a wait"}
-	contextsMean = []string{"a context ends the wait, and a request whose context is done does not run",
-		"a context does not end the wait",
-		"a context ends the wait, but a request that need not wait may run though its context is done"}
-	endingsMean = []string{"a request ended by its context returns the context's error",
-		"a request ended by its context returns another error"}
-	seatsMean = []string{"a running request has left the backlog",
-		"a request that waited keeps its place while it runs"}
-	ordersMean    = []string{"first come, first served", "in any order"}
-	oversizesMean = []string{"a request for more than the limit is rejected at once",
-		"a request for more than the limit waits until its context or the timeout ends",
-		"a request for more than the limit is treated as a request for exactly limit slots"}
-	releasesMean = []string{"Release panics if no slot is held", "Release does nothing if no slot is held",
-		"callers must not call Release if no slot is held, and nothing is judged after it"}
-	hooksMean = []string{"New installs OnReject, which is called for each rejection", "New installs no OnReject",
-		"requests for more than the limit are rejected without a call"}
-	singleMeans     = []string{"each request takes one slot, whatever it asks for"}
-	overtakesMeans  = []string{"TryAcquire takes free slots though others wait for more"}
-	locksSleepMeans = []string{"a waiter holds a lock that all other callers need"}
 )
 
 // Table lists the choices. Most are not offered as an explanation of a failure, as the rules
@@ -49,112 +24,95 @@ func (c *contract) Table(s *suite.Suite, tr *Traits) []suite.Choice {
 			return look()
 		}
 	}
-	backlogsMeans := slices.Clone(backlogsMean)
-	if c.triesOnly {
-		backlogsMeans[BacklogNone-1] = triesMean
-	}
 	nowaits := func() bool { return tr.Backlog == BacklogNone }
-	single := observe(func() int { return suite.Number(c.observeSingle(s)) })
+	asleep := edge.Flag(&tr.HoldsLockWhileWaiting, suite.Choice{
+		Name: "HoldsLockWhileWaiting", Values: flags, Apart: true,
+	}, func() bool { return c.asleep(s) }, "a waiter holds a lock that all other callers need")
+	single := edge.Flag(&tr.OneAtATime, suite.Choice{Name: "OneAtATime", Values: flags, Nominal: true},
+		func() bool { return c.observeSingle(s) }, "each request takes one slot, whatever it asks for")
+	asleep.Observe, single.Observe = observe(asleep.Observe), observe(single.Observe)
 	if tr.Oversize != 0 {
-		single = nil // its author says that requests ask for several slots: only a failure makes one doubt it
+		single.Observe = nil // its author says that requests ask for several slots: only a failure makes one doubt it
 	}
 	return []suite.Choice{
-		{ // the first, since schedules in which two wait show nothing otherwise
-			Name: "HoldsLockWhileWaiting",
-			Declared: suite.Number(tr.HoldsLockWhileWaiting &&
-				(spec.HoldsLockWhileWaiting || !learnt.HoldsLockWhileWaiting)),
-			Values: flags, Means: locksSleepMeans, Literal: suite.Flag, Apart: true,
-			Observe: observe(func() int { return suite.Number(c.asleep(s)) }),
-			Set:     func(v int) { tr.HoldsLockWhileWaiting = v == 1 },
-		},
-		{
-			Order: []int{int(BacklogBounded), int(BacklogNone)}, // most published ones have no bound
-			Name:  "Backlog", Declared: declared(tr.Backlog, spec.Backlog, learnt.Backlog),
-			Values: backlogs, Means: backlogsMeans, Needless: suite.Always, Apart: true, Sure: true,
-			Observe: observe(func() int { return int(c.observeBacklog(s)) }),
-			Set:     func(v int) { tr.Backlog = Backlog(v) },
-		},
-		{
-			Name: "Timeout", Declared: declared(tr.Timeout, spec.Timeout, learnt.Timeout),
-			Values: timeouts, Means: timeoutsMean, Needless: nowaits, Apart: true,
+		// the first, since schedules in which two wait show nothing otherwise
+		edge.Learnt(asleep, tr.HoldsLockWhileWaiting, spec.HoldsLockWhileWaiting, learnt.HoldsLockWhileWaiting),
+		edge.Learnt(c.backlog(tr, observe(func() int { return int(c.observeBacklog(s)) })),
+			tr.Backlog, spec.Backlog, learnt.Backlog),
+		edge.Learnt(edge.Choice(&tr.Timeout, suite.Choice{
+			Name: "Timeout", Values: timeouts, Needless: nowaits, Apart: true,
+			Means:   []string{"a request waits as long as New is told", "only its context ends a wait"},
 			Observe: observe(func() int { return observeTimeout(s) }),
-			Set:     func(v int) { tr.Timeout = Timeout(v) },
-		},
-		{
+		}), tr.Timeout, spec.Timeout, learnt.Timeout),
+		edge.Learnt(edge.Choice(&tr.Context, suite.Choice{
+			Name: "Context", Values: contexts, Apart: true,
 			Order: []int{int(ContextHonoured), int(ContextEndsWait), int(ContextIgnored)},
-			Name:  "Context", Declared: declared(tr.Context, spec.Context, learnt.Context),
-			Values: contexts, Means: contextsMean, Apart: true,
+			Means: []string{"a context ends the wait, and a request whose context is done does not run",
+				"a context does not end the wait",
+				"a context ends the wait, but a request that need not wait may run though its context is done"},
 			Needless: func() bool { return !s.Accepts(opContext) },
 			Observe:  observe(func() int { return int(c.observeContext(s)) }),
-			Set:      func(v int) { tr.Context = Context(v) },
-		},
-		{
-			Order: suite.Ranked(2),
-			Name:  "ContextError", Declared: int(tr.ContextError), Values: endings, Means: endingsMean, Apart: true,
+		}), tr.Context, spec.Context, learnt.Context),
+		edge.Choice(&tr.ContextError, suite.Choice{
+			Name: "ContextError", Order: suite.Ranked(2), Apart: true,
 			Observe: observe(func() int { return int(c.observeContextError(s)) }),
-			Set:     func(v int) { tr.ContextError = ContextError(v) },
 		},
-		{
-			Order: suite.Ranked(2),
-			Name:  "SeatHeld", Declared: declared(tr.SeatHeld, spec.SeatHeld, learnt.SeatHeld),
-			Values: seats, Means: seatsMean, Apart: true, Sure: true,
+			"ErrorOfContext", "a request ended by its context returns the context's error",
+			"ErrorOfOwn", "a request ended by its context returns another error"),
+		edge.Learnt(edge.Choice(&tr.SeatHeld, suite.Choice{
+			Name: "SeatHeld", Values: seats, Order: suite.Ranked(2), Apart: true, Sure: true,
+			Means: []string{"a running request has left the backlog",
+				"a request that waited keeps its place while it runs"},
 			Needless: func() bool { return tr.Backlog == BacklogUnbounded || nowaits() },
 			Observe:  observe(func() int { return int(c.observeSeatHeld(s)) }),
-			Set:      func(v int) { tr.SeatHeld = SeatHeld(v) },
-		},
-		{
-			Order: suite.Ranked(2),
-			Name:  "Fair", Declared: declared(tr.Fair, spec.Fair, learnt.Fair),
-			Values: orders, Means: ordersMean, Needless: nowaits, Apart: true,
+		}), tr.SeatHeld, spec.SeatHeld, learnt.SeatHeld),
+		edge.Learnt(edge.Choice(&tr.Fair, suite.Choice{
+			Name: "Fair", Values: orders, Order: suite.Ranked(2), Needless: nowaits, Apart: true,
+			Means:   []string{"first come, first served", "in any order"},
 			Observe: observe(func() int { return int(c.observeFair(s)) }),
-			Set:     func(v int) { tr.Fair = Fairness(v) },
-		},
-		{
-			Name: "OneAtATime", Declared: suite.Number(tr.OneAtATime && (spec.OneAtATime || !learnt.OneAtATime)),
-			Values: flags, Means: singleMeans, Literal: suite.Flag, Nominal: true,
-			Observe: single,
-			Set:     func(v int) { tr.OneAtATime = v == 1 },
-		},
-		{
-			Order: suite.Ranked(3),
-			Name:  "Oversize", Declared: int(tr.Oversize), Values: oversizes, Means: oversizesMean, Apart: true,
-			Sure:     true,
+		}), tr.Fair, spec.Fair, learnt.Fair),
+		edge.Learnt(single, tr.OneAtATime, spec.OneAtATime, learnt.OneAtATime),
+		edge.Choice(&tr.Oversize, suite.Choice{
+			Name: "Oversize", Values: oversizes, Order: suite.Ranked(3), Apart: true, Sure: true,
+			Means: []string{"a request for more than the limit is rejected at once",
+				"a request for more than the limit waits until its context or the timeout ends",
+				"a request for more than the limit is treated as a request for exactly limit slots"},
 			Needless: func() bool { return tr.OneAtATime },
 			Observe:  observe(func() int { return observeOversize(s) }),
-			Set:      func(v int) { tr.Oversize = Oversize(v) },
-		},
-		{ // behind Oversize, without which no request asks for several slots
-			Name: "TryOvertakes", Declared: suite.Number(tr.TryOvertakes), Values: flags, Means: overtakesMeans,
-			Literal: suite.Flag,
-			Observe: func() int { return suite.Number(observeTryOvertakes(s, tr)) },
-			Set:     func(v int) { tr.TryOvertakes = v == 1 },
-		},
-		{
-			Order: suite.Ranked(3),
-			Name:  "OverRelease", Declared: int(tr.OverRelease), Values: overReleases, Means: releasesMean,
-			Apart:    true,
-			Sure:     true,
+		}),
+		// behind Oversize, without which no request asks for several slots
+		edge.Flag(&tr.TryOvertakes, suite.Choice{Name: "TryOvertakes", Values: flags},
+			func() bool { return observeTryOvertakes(s, tr) },
+			"TryAcquire takes free slots though others wait for more"),
+		edge.Choice(&tr.OverRelease, suite.Choice{
+			Name: "OverRelease", Order: suite.Ranked(3), Apart: true, Sure: true,
 			Needless: func() bool { return !s.Accepts(verb.Release) },
 			Observe:  observe(func() int { return int(c.observeOverRelease(s)) }),
-			Set:      func(v int) { tr.OverRelease = OverRelease(v) },
 		},
-		{
-			Order: []int{int(HookOnce), int(HookFits)},
-			Name:  "Hook", Declared: declared(tr.Hook, spec.Hook, learnt.Hook), Values: hooks, Means: hooksMean,
+			"OverReleasePanics", "Release panics if no slot is held",
+			"OverReleaseIgnored", "Release does nothing if no slot is held",
+			"OverReleaseUndefined", "callers must not call Release if no slot is held, and nothing is judged after it"),
+		edge.Learnt(edge.Choice(&tr.Hook, suite.Choice{
+			Name: "Hook", Values: hooks, Order: []int{int(HookOnce), int(HookFits)},
+			Means: []string{"New installs OnReject, which is called for each rejection", "New installs no OnReject",
+				"requests for more than the limit are rejected without a call"},
 			Needless: suite.Always, Blind: []string{"HookNone"}, Sure: true,
 			Observe: observe(func() int { return int(observeHook(s, c.traits)) }),
-			Set:     func(v int) { tr.Hook = Hook(v) },
-		},
+		}), tr.Hook, spec.Hook, learnt.Hook),
 	}
 }
 
-// declared is a choice as it stands in the traits, 0 if it stands there only because Learn has
-// found it out.
-func declared[V ~int](now, spec, learnt V) int {
-	if spec == 0 && now == learnt {
-		return 0
+// backlog is the choice of a bound on who waits. Most published limiters have none.
+func (c *contract) backlog(tr *Traits, observe func() int) suite.Choice {
+	nothingWaits := "a request that cannot run is rejected at once"
+	if c.triesOnly {
+		nothingWaits = "no operation waits; if a request can wait, set Acquire, Take, Lock or Do"
 	}
-	return int(now)
+	return edge.Choice(&tr.Backlog, suite.Choice{
+		Name: "Backlog", Values: backlogs, Order: []int{int(BacklogBounded), int(BacklogNone)},
+		Means:    []string{"as many requests wait as New is told", "any number of requests waits", nothingWaits},
+		Needless: suite.Always, Apart: true, Sure: true, Observe: observe,
+	})
 }
 
 // asleep reports whether one who waits for a slot holds a lock for which the next one waits.

@@ -200,16 +200,14 @@ func lacking(it func(tr *Traits) bool) func(*suite.Suite, *Traits) string {
 	}
 }
 
-// The values of each trait, as Go has them.
+// The values of traits, as Go has them, which rules name too.
 var (
-	backlogs     = []string{"BacklogBounded", "BacklogUnbounded", "BacklogNone"}
-	timeouts     = []string{"TimeoutBounded", "TimeoutNone"}
-	contexts     = []string{"ContextHonoured", "ContextIgnored", "ContextEndsWait"}
-	endings      = []string{"ErrorOfContext", "ErrorOfOwn"}
-	seats        = []string{"SeatFreed", "SeatKept"}
-	orders       = []string{"FairFIFO", "FairNone"}
-	oversizes    = []string{"OversizeFails", "OversizeBlocks", "OversizeClamped"}
-	overReleases = []string{"OverReleasePanics", "OverReleaseIgnored", "OverReleaseUndefined"}
-	hooks        = []string{"HookOnce", "HookNone", "HookFits"}
-	flags        = []string{"true"}
+	backlogs  = []string{"BacklogBounded", "BacklogUnbounded", "BacklogNone"}
+	timeouts  = []string{"TimeoutBounded", "TimeoutNone"}
+	contexts  = []string{"ContextHonoured", "ContextIgnored", "ContextEndsWait"}
+	seats     = []string{"SeatFreed", "SeatKept"}
+	orders    = []string{"FairFIFO", "FairNone"}
+	oversizes = []string{"OversizeFails", "OversizeBlocks", "OversizeClamped"}
+	hooks     = []string{"HookOnce", "HookNone", "HookFits"}
+	flags     = []string{"true"}
 )

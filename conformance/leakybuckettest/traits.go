@@ -63,22 +63,16 @@ func (c *contract) Traits() *Traits {
 // rules are about just that: when items leave.
 func (c *contract) Table(s *suite.Suite, tr *Traits) []suite.Choice {
 	return []suite.Choice{
-		{
-			Name: "HoldsLockWhileWaiting", Declared: suite.Number(tr.HoldsLockWhileWaiting),
-			Literal: suite.Flag, Apart: true,
-			Means:   []string{"a waiter holds a lock that all other callers need"},
-			Observe: func() int { return suite.Number(sleepsLocked(s)) },
-			Set:     func(v int) { tr.HoldsLockWhileWaiting = v == 1 },
-		},
-		{
-			Order: suite.Ranked(len(heads)),
-			Name:  "FirstItem", Declared: int(tr.FirstItem), Values: heads, Needless: suite.Always, Apart: true,
+		edge.Flag(&tr.HoldsLockWhileWaiting, suite.Choice{Name: "HoldsLockWhileWaiting", Apart: true},
+			func() bool { return sleepsLocked(s) }, "a waiter holds a lock that all other callers need"),
+		edge.Choice(&tr.FirstItem, suite.Choice{
+			Name: "FirstItem", Values: heads, Order: suite.Ranked(len(heads)), Needless: suite.Always,
+			Apart: true, Sure: true,
 			Means: []string{"an item that finds an empty queue leaves at once, unless the last left less " +
 				"than an interval ago",
 				"an item that finds an empty queue leaves an interval after it came, or after the last one " +
 					"left if that is still to come",
 				"items leave with the ticks of a grid"},
-			Sure: true,
 			Observe: func() int {
 				return int(map[time.Duration]FirstItem{
 					suite.Wait * 3 / 10:  FirstAtOnce,
@@ -86,10 +80,9 @@ func (c *contract) Table(s *suite.Suite, tr *Traits) []suite.Choice {
 					suite.Wait:           FirstOnGrid,
 				}[left(s, "interval=100ms backlog=3 | put 1 @30ms", 1)])
 			},
-			Set: func(v int) { tr.FirstItem = FirstItem(v) },
-		},
-		{
-			Name: "Slack", Declared: tr.Slack, Literal: strconv.Itoa, Apart: true,
+		}),
+		edge.Choice(&tr.Slack, suite.Choice{
+			Name: "Slack", Literal: strconv.Itoa, Apart: true,
 			Means: []string{"how many more items leave at once after idle time"},
 			Observe: func() int {
 				if tr.FirstItem == FirstAtOnce && !tr.HoldsLockWhileWaiting {
@@ -97,44 +90,30 @@ func (c *contract) Table(s *suite.Suite, tr *Traits) []suite.Choice {
 				}
 				return c.slackSeen
 			},
-			Set: func(v int) { tr.Slack = v },
-		},
-		{
-			Name: "Unbounded", Declared: suite.Number(tr.Unbounded), Literal: suite.Flag, Nominal: true, Apart: true,
-			Means:   []string{"every item is accepted, however many wait"},
-			Observe: func() int { return suite.Number(bottomless(s, tr.HoldsLockWhileWaiting)) },
-			Set:     func(v int) { tr.Unbounded = v == 1 },
-		},
-		{
-			Order: []int{int(CloseAtDeadline), int(CloseDrops)},
-			Name:  "CloseFlush", Declared: int(tr.CloseFlush), Apart: true,
-			Values: []string{"", "CloseAtDeadline", "CloseDrops"}, // CloseFires is refused
-			Means: []string{"", "items that wait at Close leave in their turn",
-				"items that wait at Close never leave"},
-			Sure:     true,
+		}),
+		edge.Flag(&tr.Unbounded, suite.Choice{Name: "Unbounded", Nominal: true, Apart: true},
+			func() bool { return bottomless(s, tr.HoldsLockWhileWaiting) },
+			"every item is accepted, however many wait"),
+		edge.Choice(&tr.CloseFlush, suite.Choice{
+			Name: "CloseFlush", Order: []int{int(CloseAtDeadline), int(CloseDrops)}, Apart: true, Sure: true,
 			Needless: func() bool { return !s.Accepts(verb.Close) },
 			Observe:  func() int { return int(drained(s, tr.Slack+2)) },
-			Set:      func(v int) { tr.CloseFlush = CloseFlush(v) },
 		},
-		{
-			Order: suite.Ranked(2),
-			Name:  "ClockBack", Declared: int(tr.ClockBack), Apart: true, Values: []string{"BackBounded", "BackStands"},
-			Means: []string{"setting the clock back delays an item by an interval at most",
-				"setting the clock back delays items by as much"},
-			Sure:    true,
+			"", "", // CloseFires is refused
+			"CloseAtDeadline", "items that wait at Close leave in their turn",
+			"CloseDrops", "items that wait at Close never leave"),
+		edge.Choice(&tr.ClockBack, suite.Choice{
+			Name: "ClockBack", Order: suite.Ranked(2), Apart: true, Sure: true,
 			Observe: func() int { return int(setBack(s, tr)) },
-			Set:     func(v int) { tr.ClockBack = ClockBack(v) },
 		},
-		{
-			Order: suite.Ranked(2),
-			Name:  "Reentrancy", Declared: int(tr.Reentrancy),
-			Values: []string{"ReentrancyAllowed", "ReentrancyForbidden"},
-			Means: []string{"the function that gets an item may use the bucket",
-				"the function that gets an item must not use the bucket"},
-			Sure:    true,
+			"BackBounded", "setting the clock back delays an item by an interval at most",
+			"BackStands", "setting the clock back delays items by as much"),
+		edge.Choice(&tr.Reentrancy, suite.Choice{
+			Name: "Reentrancy", Order: suite.Ranked(2), Sure: true,
 			Observe: func() int { return int(reentrancy(s, tr.HoldsLockWhileWaiting)) },
-			Set:     func(v int) { tr.Reentrancy = Reentrancy(v) },
 		},
+			"ReentrancyAllowed", "the function that gets an item may use the bucket",
+			"ReentrancyForbidden", "the function that gets an item must not use the bucket"),
 	}
 }
 

@@ -1,7 +1,6 @@
 package limitertest
 
 import (
-	"fmt"
 	"math"
 	"strconv"
 	"time"
@@ -272,24 +271,21 @@ func (c *contract) Table(s *suite.Suite, t *Traits) []suite.Choice {
 		infinite = infinite[1:]
 	}
 	moves := len(s.Supported(verb.SetLimit, verb.SetBurst, verb.Cancel)) > 0
-	single := flag("OneAtATime", &t.OneAtATime, look.single, "one token at a time, however many are asked for")
-	single.Nominal, single.Values = !c.alone, []string{"true"} // a panic says so
-	single.Needless = func() bool { return !look.single() }
-	overdraft := flag("Overdraft", &t.Overdraft, look.overdraft,
-		"a request is granted while nothing is owed, and may overdraw the balance")
-	overdraft.Apart = true
 	return []suite.Choice{
-		{
-			Name: "Latency", Declared: int(t.Latency), Literal: inUnits,
+		edge.Choice(&t.Latency, suite.Choice{
+			Name: "Latency", Literal: edge.InUnits,
 			Means:    []string{"the most time that a request takes, as over a network"},
-			Needless: func() bool { return c.trip == 0 },
-			Observe:  look.latency, Set: func(v int) { t.Latency = time.Duration(v) },
-		},
+			Needless: func() bool { return c.trip == 0 }, Observe: look.latency,
+		}),
 		// before all that is observed of several who wait
-		flag("HoldsLockWhileWaiting", &t.HoldsLockWhileWaiting, look.asleep,
+		edge.Flag(&t.HoldsLockWhileWaiting, suite.Choice{Name: "HoldsLockWhileWaiting"}, look.asleep,
 			"a waiter holds a lock that all other callers need"),
-		single,
-		overdraft,
+		edge.Flag(&t.OneAtATime, suite.Choice{
+			Name: "OneAtATime", Values: []string{"true"}, Nominal: !c.alone, // a panic says so
+			Needless: func() bool { return !look.single() },
+		}, look.single, "one token at a time, however many are asked for"),
+		edge.Flag(&t.Overdraft, suite.Choice{Name: "Overdraft", Apart: true}, look.overdraft,
+			"a request is granted while nothing is owed, and may overdraw the balance"),
 		edge.Choice(&t.Initial, suite.Choice{
 			Name: "Initial", Needless: suite.Always, Observe: look.initial, Order: suite.Ranked(3),
 		},
@@ -369,31 +365,20 @@ func (c *contract) Table(s *suite.Suite, t *Traits) []suite.Choice {
 			"WaitErrorsContext", "the context's error",
 			"WaitErrorsDeadline", "the context's error, and DeadlineExceeded if the deadline is too near",
 			"WaitErrorsOwn", "any"),
-		flag("OneGoroutine", &t.OneGoroutine, nil, "its documentation says that it is for one goroutine at a time"),
-		{
-			Name: "RefillSize", Declared: t.RefillSize, Literal: strconv.Itoa,
-			Means:   []string{"how many tokens arrive together, at instants that the limiter chooses"},
-			Observe: look.refillSize, Set: func(v int) { t.RefillSize = v },
-		},
-		{
-			Name: "Resolution", Declared: int(t.Resolution), Literal: inUnits,
-			Means:   []string{"its unit of time: tokens that accrue within one come at its end"},
-			Observe: look.grain, Set: func(v int) { t.Resolution = time.Duration(v) },
-		},
+		edge.Flag(&t.OneGoroutine, suite.Choice{Name: "OneGoroutine"}, nil,
+			"its documentation says that it is for one goroutine at a time"),
+		edge.Choice(&t.RefillSize, suite.Choice{
+			Name: "RefillSize", Literal: strconv.Itoa, Observe: look.refillSize,
+			Means: []string{"how many tokens arrive together, at instants that the limiter chooses"},
+		}),
+		edge.Choice(&t.Resolution, suite.Choice{
+			Name: "Resolution", Literal: edge.InUnits, Observe: look.grain,
+			Means: []string{"its unit of time: tokens that accrue within one come at its end"},
+		}),
 		edge.Choice(&t.Precision, suite.Choice{Name: "Precision", Observe: look.precision, Order: suite.Ranked(2)},
 			"PrecisionExact", "the rate is exact",
 			"PrecisionFloat32", "the rate is a float32, of seven digits"),
 	}
-}
-
-// flag is a choice that is true or not declared. Without observe only the documentation shows it.
-func flag(name string, at *bool, observe func() bool, means string) suite.Choice {
-	c := suite.Choice{Name: name, Declared: suite.Number(*at), Literal: suite.Flag, Means: []string{means},
-		Set: func(v int) { *at = v == 1 }}
-	if observe != nil {
-		c.Observe = func() int { return suite.Number(observe()) }
-	}
-	return c
 }
 
 // credit is how many tokens a limiter grants on top of those that it holds, where they are asked
@@ -402,16 +387,3 @@ func (tr *Traits) credit() int { return suite.Number(tr.Overdraft) }
 
 // pays reports whether n tokens are granted where none comes and so many are left.
 func (tr *Traits) pays(n, left int) bool { return n <= left || tr.Overdraft && left >= 0 }
-
-// inUnits writes a duration as Go has it.
-func inUnits(d int) string {
-	for _, u := range []struct {
-		unit time.Duration
-		name string
-	}{{time.Second, "time.Second"}, {time.Millisecond, "time.Millisecond"}, {time.Microsecond, "time.Microsecond"}} {
-		if n := time.Duration(d) / u.unit; n*u.unit == time.Duration(d) {
-			return fmt.Sprintf("%d * %s", n, u.name)
-		}
-	}
-	return strconv.Itoa(d)
-}

@@ -1,12 +1,12 @@
 package quotatest
 
 import (
-	"fmt"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/escapement-go/escapement/conformance"
+	"github.com/escapement-go/escapement/conformance/internal/edge"
 	"github.com/escapement-go/escapement/conformance/internal/suite"
 	"github.com/escapement-go/escapement/internal/verb"
 )
@@ -145,134 +145,104 @@ func (c *contract) Traits() *Traits {
 // Table lists the choices. How exact a limiter is comes first: what else is observed depends on it.
 func (c *contract) Table(s *suite.Suite, tr *Traits) []suite.Choice {
 	kind := c.spec.Kind
-	aligns := []string{"AlignEpoch", "AlignUnix", "AlignCreation", "AlignFirstUse"}
+	aligns := []string{
+		"AlignEpoch", "at whole multiples of the window since the year 1, as of time.Truncate",
+		"AlignUnix", "at whole multiples of the window since 1970",
+		"AlignCreation", "one after another, from when the limiter was made",
+		"AlignFirstUse", "with the first request after the previous window has ended",
+	}
 	if kind == SlidingCounter {
-		aligns = aligns[:AlignCreation]
+		aligns = aligns[:2*AlignCreation]
 	}
 	back := func() bool { return s.Time != conformance.Explicit }
 	if s.Time == conformance.Injected && c.trip == 0 {
 		back = nil // more is judged if it is declared
 	}
+	seen := func() *observations { return c.observations(s) }
 	return []suite.Choice{
-		{
-			Name: "OneGoroutine", Declared: suite.Number(tr.OneGoroutine), Literal: suite.Flag,
-			Means: []string{"its documentation says that it is exact for one goroutine at a time only"},
-			Set:   func(v int) { tr.OneGoroutine = v == 1 },
-		},
-		{
-			Name: "Latency", Declared: int(tr.Latency), Literal: durationLiteral,
+		edge.Flag(&tr.OneGoroutine, suite.Choice{Name: "OneGoroutine"}, nil,
+			"its documentation says that it is exact for one goroutine at a time only"),
+		edge.Choice(&tr.Latency, suite.Choice{
+			Name: "Latency", Literal: edge.InUnits,
 			Means:    []string{"the most time that a request takes, as over a network"},
 			Needless: func() bool { return c.trip == 0 },
-			Observe:  func() int { return int(c.observations(s).latency()) },
-			Set:      func(v int) { tr.Latency = time.Duration(v) },
-		},
-		{
-			Name: "Resolution", Declared: int(tr.Resolution), Literal: durationLiteral,
-			Means:   []string{"to within how much time a decision is exact"},
-			Observe: func() int { return int(c.observations(s).exactness(tr).Resolution) },
-			Set:     func(v int) { tr.Resolution = time.Duration(v) },
-		},
-		{
-			Name: "Rounded", Declared: int(tr.Rounded), Literal: durationLiteral,
+			Observe:  func() int { return int(seen().latency()) },
+		}),
+		edge.Choice(&tr.Resolution, suite.Choice{
+			Name: "Resolution", Literal: edge.InUnits, Means: []string{"to within how much time a decision is exact"},
+			Observe: func() int { return int(seen().exactness(tr).Resolution) },
+		}),
+		edge.Choice(&tr.Rounded, suite.Choice{
+			Name: "Rounded", Literal: edge.InUnits,
 			Means:   []string{"the unit to which RetryAfter and ResetAfter are rounded up"},
-			Observe: func() int { return int(c.observations(s).rounded(*tr)) },
-			Set:     func(v int) { tr.Rounded = time.Duration(v) },
-		},
-		{
-			Name: "Buckets", Declared: tr.Buckets, Literal: strconv.Itoa,
+			Observe: func() int { return int(seen().rounded(*tr)) },
+		}),
+		edge.Choice(&tr.Buckets, suite.Choice{
+			Name: "Buckets", Literal: strconv.Itoa,
 			Means:   []string{"in how many parts the window is counted; it is exact to one of them"},
-			Observe: func() int { return c.observations(s).exactness(tr).Buckets },
-			Set:     func(v int) { tr.Buckets = v },
-		},
-		{
-			Name: "OneAtATime", Declared: suite.Number(tr.OneAtATime), Values: []string{"true"}, Literal: suite.Flag,
-			Means:   []string{"one at a time, however many are asked for"},
-			Nominal: c.seen != nil && c.seen.panics, // it says so itself
-			Observe: func() int { return suite.Number(c.observations(s).single) },
-			Set:     func(v int) { tr.OneAtATime = v == 1 },
-		},
-		{
-			Order: suite.Ranked(2),
-			Name:  "Edge", Declared: int(tr.Edge), Values: []string{"EdgeHalfOpen", "EdgeClosed"},
-			Means: []string{"an event as old as the window has left it", "an event as old as the window " +
-				"is still in it"},
+			Observe: func() int { return seen().exactness(tr).Buckets },
+		}),
+		edge.Flag(&tr.OneAtATime, suite.Choice{
+			Name: "OneAtATime", Values: []string{"true"}, Nominal: c.seen != nil && c.seen.panics, // it says so itself
+		}, func() bool { return seen().single }, "one at a time, however many are asked for"),
+		edge.Choice(&tr.Edge, suite.Choice{
+			Name: "Edge", Order: suite.Ranked(2),
 			Needless: func() bool { return kind != FixedWindow && kind != SlidingLog },
 			Observe: func() int {
-				return c.observations(s).first(tr, 2, func(tr *Traits, v int) { tr.Edge = Edge(v) })
+				return seen().first(tr, 2, func(tr *Traits, v int) { tr.Edge = Edge(v) })
 			},
-			Set: func(v int) { tr.Edge = Edge(v) },
 		},
-		{
-			Name: "Align", Declared: int(tr.Align), Values: aligns,
-			Means: []string{"at whole multiples of the window since the year 1, as of time.Truncate",
-				"at whole multiples of the window since 1970", "one after another, from when the limiter was made",
-				"with the first request after the previous window has ended"},
+			"EdgeHalfOpen", "an event as old as the window has left it",
+			"EdgeClosed", "an event as old as the window is still in it"),
+		edge.Choice(&tr.Align, suite.Choice{
+			Name:     "Align",
 			Needless: func() bool { return kind != FixedWindow && kind != SlidingCounter },
 			Observe: func() int {
-				v, _ := c.observations(s).best(tr, len(aligns), func(tr *Traits, v int) { tr.Align = Align(v) })
+				v, _ := seen().best(tr, len(aligns)/2, func(tr *Traits, v int) { tr.Align = Align(v) })
 				return v
 			},
-			Set: func(v int) { tr.Align = Align(v) },
-		},
-		{
-			Order: suite.Ranked(2),
-			Name:  "CountDenied", Declared: int(tr.CountDenied), Values: []string{"DeniedFree", "DeniedCounted"},
-			Means: []string{"denied requests do not count", "denied requests count"},
+		}, aligns...),
+		edge.Choice(&tr.CountDenied, suite.Choice{
+			Name: "CountDenied", Order: suite.Ranked(2),
 			Needless: func() bool { // who is denied an event finds nothing left in a fixed window, whatever counts
 				return kind == GCRA || kind == FixedWindow && (tr.OneAtATime || !s.Accepts(takesMany))
 			},
 			Observe: func() int {
-				return c.observations(s).first(tr, 2, func(tr *Traits, v int) { tr.CountDenied = CountDenied(v) })
+				return seen().first(tr, 2, func(tr *Traits, v int) { tr.CountDenied = CountDenied(v) })
 			},
-			Set: func(v int) { tr.CountDenied = CountDenied(v) },
 		},
-		{
-			Name: answers, Declared: int(tr.Fields), Literal: answersLiteral, Nominal: true,
+			"DeniedFree", "denied requests do not count",
+			"DeniedCounted", "denied requests count"),
+		edge.Choice(&tr.Fields, suite.Choice{
+			Name: answers, Literal: answersLiteral, Nominal: true,
 			Means:    []string{"the fields of Answer that are set, besides OK"},
-			Needless: func() bool { return c.observations(s).answers() == 0 },
-			Observe:  func() int { return int(c.observations(s).answers()) },
-			Set:      func(v int) { tr.Fields = Fields(v) },
-		},
-		{
-			Order: []int{int(RetryNegative), int(RetryZero)},
-			Name:  "RetryNever", Declared: int(tr.RetryNever),
-			Values:   []string{"RetryNegative", "RetryForever", "RetryZero"},
-			Means:    []string{"RetryAfter is less than 0", "a hundred years or more", "0"},
+			Needless: func() bool { return seen().answers() == 0 },
+			Observe:  func() int { return int(seen().answers()) },
+		}),
+		edge.Choice(&tr.RetryNever, suite.Choice{
+			Name: "RetryNever", Order: []int{int(RetryNegative), int(RetryZero)},
 			Needless: func() bool { return tr.Fields&FieldRetry == 0 || tr.OneAtATime || !s.Accepts(takesMany) },
 			Observe:  func() int { return observeTooLarge(s) },
-			Set:      func(v int) { tr.RetryNever = RetryNever(v) },
 		},
-		{
-			Order: suite.Ranked(3),
-			Name:  "BackTime", Declared: int(tr.BackTime), Values: []string{"BackClamp", "BackReject", "BackRewind"},
-			Means: []string{"an older instant counts as the newest", "nothing is granted at an older instant",
-				"the limiter goes back in time"},
-			Needless: back,
-			Observe:  func() int { return observeBackTime(s) },
-			Set:      func(v int) { tr.BackTime = BackTime(v) },
-			Blind:    []string{"BackRewind"}, // any mistake about instants that go back
+			"RetryNegative", "RetryAfter is less than 0",
+			"RetryForever", "a hundred years or more",
+			"RetryZero", "0"),
+		edge.Choice(&tr.BackTime, suite.Choice{
+			Name: "BackTime", Order: suite.Ranked(3), Needless: back,
+			Observe: func() int { return observeBackTime(s) },
+			Blind:   []string{"BackRewind"}, // any mistake about instants that go back
 		},
-		{
-			Name: "Errors", Declared: int(tr.Errors), Values: []string{"FailOpen", "FailClosed"},
-			Means:    []string{"a request that fails is granted", "a request that fails is denied"},
+			"BackClamp", "an older instant counts as the newest",
+			"BackReject", "nothing is granted at an older instant",
+			"BackRewind", "the limiter goes back in time"),
+		edge.Choice(&tr.Errors, suite.Choice{
+			Name:     "Errors",
 			Needless: func() bool { return !s.Accepts(verb.Fault) },
 			Observe:  func() int { return observeErrors(s) },
-			Set:      func(v int) { tr.Errors = Errors(v) },
 		},
+			"FailOpen", "a request that fails is granted",
+			"FailClosed", "a request that fails is denied"),
 	}
-}
-
-// durationLiteral writes a duration as Go has it.
-func durationLiteral(v int) string {
-	for _, u := range []struct {
-		unit time.Duration
-		name string
-	}{{time.Second, "Second"}, {time.Millisecond, "Millisecond"}, {time.Microsecond, "Microsecond"}} {
-		if d := time.Duration(v); d%u.unit == 0 {
-			return fmt.Sprintf("%d * time.%s", d/u.unit, u.name)
-		}
-	}
-	return fmt.Sprint(v)
 }
 
 // answersLiteral writes a set of fields as Go has it.

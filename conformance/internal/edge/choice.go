@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/escapement-go/escapement/conformance"
 	"github.com/escapement-go/escapement/conformance/internal/suite"
@@ -213,13 +214,45 @@ func Differ(plain, configured *suite.Recording) bool {
 	return !slices.EqualFunc(plain.Fires, configured.Fires, same)
 }
 
-// Choice completes a choice by its trait, and by its values, each followed by what it means.
-func Choice[T ~int](trait *T, c suite.Choice, values ...string) suite.Choice {
+// Choice completes a choice by its trait, and by its values, each followed by what it means: a number has none.
+func Choice[T ~int | ~int64](trait *T, c suite.Choice, values ...string) suite.Choice {
 	c.Declared, c.Set = int(*trait), func(v int) { *trait = T(v) }
 	for i := 0; i < len(values); i += 2 {
 		c.Values, c.Means = append(c.Values, values[i]), append(c.Means, values[i+1])
 	}
 	return c
+}
+
+// Flag completes a choice that is true or not declared. Without observe only the documentation shows it.
+func Flag(trait *bool, c suite.Choice, observe func() bool, means string) suite.Choice {
+	c.Declared, c.Set = suite.Number(*trait), func(v int) { *trait = v == 1 }
+	c.Literal, c.Means = suite.Flag, []string{means}
+	if observe != nil {
+		c.Observe = func() int { return suite.Number(observe()) }
+	}
+	return c
+}
+
+// Learnt is a choice whose trait was looked for before, and found to be learnt: with that value it is not declared,
+// unless the spec has one.
+func Learnt[T comparable](c suite.Choice, trait, spec, learnt T) suite.Choice {
+	if none := *new(T); spec == none && trait == learnt {
+		c.Declared = 0
+	}
+	return c
+}
+
+// InUnits writes a duration as Go has it.
+func InUnits(d int) string {
+	for _, u := range []struct {
+		unit time.Duration
+		name string
+	}{{time.Second, "Second"}, {time.Millisecond, "Millisecond"}, {time.Microsecond, "Microsecond"}} {
+		if n := time.Duration(d) / u.unit; n*u.unit == time.Duration(d) {
+			return fmt.Sprintf("%d * time.%s", n, u.name)
+		}
+	}
+	return fmt.Sprint(d)
 }
 
 // Said is what New was built with and did not show, by choice.
