@@ -1,14 +1,12 @@
 package batchtest
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/escapement-go/escapement/conformance"
 	"github.com/escapement-go/escapement/conformance/internal/edge"
-	"github.com/escapement-go/escapement/conformance/internal/inside"
 	"github.com/escapement-go/escapement/conformance/internal/suite"
 	"github.com/escapement-go/escapement/internal/verb"
 )
@@ -103,10 +101,8 @@ func (c *contract) Table(s *suite.Suite, tr *Traits) []suite.Choice {
 // tried runs a schedule that begins with a size, or runs it without the size if a constructor refuses that. Nothing is
 // seen of a run that did not come to its end.
 func tried(s *suite.Suite, text string) *suite.Recording {
-	for _, rec := range s.TryText(text, inside.OrderSettled) {
-		if rec.LeftOut == "" && !rec.Stuck && rec.Refused == "" {
-			return rec
-		}
+	if rec := s.Settled(text); rec != nil {
+		return rec
 	}
 	if _, sizeless, ok := strings.Cut(text, " "); ok && strings.HasPrefix(text, "size=") {
 		return tried(s, sizeless)
@@ -156,22 +152,13 @@ func handsNothing(s *suite.Suite) bool {
 
 // reentrancy looks for an operation that never returns to the consumer. Close may wait for it.
 func reentrancy(s *suite.Suite) Reentrancy {
-	if s.CannotReenter {
-		return ReentrancyForbidden
-	}
+	var texts []string
 	for _, op := range s.Supported(verb.Put, verb.Flush) {
-		for _, text := range []string{
-			"size=2 delay=100ms inside=%s | put 1 @0 | put 2 @0 | put 3 @0",
-			"size=1 delay=100ms inside=%s | put 1 @0", "size=2 delay=100ms inside=%s | put 1 @0",
-			"delay=100ms inside=%s | put 1 @0", // for those without a size
-		} {
-			runs := s.TryText(fmt.Sprintf(text, op), inside.OrderSettled)
-			if len(runs) == 0 || edge.Reentered(runs[0]) != nil {
-				return ReentrancyForbidden
-			}
-		}
+		within := "delay=100ms inside=" + string(op) + " | put 1 @0"
+		texts = append(texts, "size=2 "+within+" | put 2 @0 | put 3 @0", "size=1 "+within, "size=2 "+within,
+			within) // for those without a size
 	}
-	return ReentrancyAllowed
+	return edge.Reentrancy(s, texts...)
 }
 
 // whileBusy observes what happens while the consumer runs.

@@ -32,16 +32,10 @@ var edgesMean = edge.Means("Trailing fires when the wait has passed since the ne
 func (o observer) needed() []suite.Choice {
 	tr := o.traits
 	return []suite.Choice{
-		{
-			Name: "Edges", Declared: edge.Chosen(tr.Edges),
-			Values: edge.Single("debouncertest"), Literal: edge.Literal("debouncertest"),
-			Means:    edgesMean,
-			Needless: suite.Always, Observe: o.edges, Shown: o.c.said.Of("Edges"),
-			Set: func(v int) { tr.Edges = edge.Listed(v) },
-			Alter: func(v int, rec *suite.Recording) (*suite.Recording, bool) {
-				return edge.Alter(rec, tr.Edges, tr.built(), Edges(v))
-			},
-		},
+		edge.EdgesChoice(o.Suite, "debouncertest", &tr.Edges, Trailing, edgesMean, &o.c.said,
+			func(e Edges, steps string) *suite.Recording {
+				return o.Settled("wait=100ms edges=" + e.String() + steps)
+			}),
 		edge.Choice(&tr.Payload, suite.Choice{
 			Name: "Payload", Order: suite.Ranked(2), Needless: suite.Always, Observe: o.payload,
 		},
@@ -133,10 +127,6 @@ func (o observer) optional() []suite.Choice {
 		},
 			"BackBounded", "setting the clock back delays pending events by one wait at most",
 			"BackStands", "nothing fires until an injected clock that was set back is where it was"),
-		edge.Choice(&tr.PanicPolicy, suite.Choice{
-			Name: "PanicPolicy", Observe: o.panicPolicy, Apart: true, Shown: o.c.said.Of("PanicPolicy"),
-		},
-			"PanicPropagates", "a callback's panic propagates on its goroutine",
-			"PanicRecovered", "a callback's panic is recovered"),
+		edge.PanicPolicy(&tr.PanicPolicy, &o.c.said, o.canPanic, o.panicsAs),
 	}
 }

@@ -42,46 +42,22 @@ func (o observer) configured(first ...Edges) (Edges, string) {
 	return e, cfg.String()
 }
 
-// tried runs a schedule in an order, or in any where that is chance, without the runs in which
-// nothing can be seen.
-func (o observer) tried(text string, order inside.Order) []*suite.Recording {
-	return slices.DeleteFunc(o.TryText(text, order), func(rec *suite.Recording) bool {
-		return rec.Refused != "" || rec.LeftOut != "" || rec.Stuck || len(rec.Done) < len(rec.Schedule.Steps)
-	})
-}
-
-// settled is tried for a schedule without racing steps: it returns the run, nil if there is none.
-func (o observer) settled(text string) *suite.Recording {
-	for _, rec := range o.tried(text, inside.OrderSettled) {
-		return rec
-	}
-	return nil
-}
-
-func (o observer) edges() int {
-	value, said := edge.Observed(o.Suite, "debouncertest", func(e Edges, steps string) *suite.Recording {
-		return o.settled("wait=100ms edges=" + e.String() + steps)
-	})
-	o.c.said.Note("Edges", said)
-	return value
-}
-
 func (o observer) bothSingle() int {
-	return edge.Twice(o.settled("wait=100ms edges=both | call 1 @0"))
+	return edge.Twice(o.Settled("wait=100ms edges=both | call 1 @0"))
 }
 
 // payload looks at what fires last. On the leading edge alone that is the only event so far. A callback without a
 // payload gets the same whatever the events are.
 func (o observer) payload() int {
 	e, cfg := o.configured(Trailing, LeadingAndTrailing)
-	rec, other := o.settled(cfg+" | call 7 @0 | call 9 @50ms"), o.settled(cfg+" | call 17 @0 | call 19 @50ms")
-	if rec == nil || len(rec.Fires) == 0 {
+	f := edge.LastFire(o.Settled(cfg + " | call 7 @0 | call 9 @50ms"))
+	other := edge.LastFire(o.Settled(cfg + " | call 17 @0 | call 19 @50ms"))
+	switch {
+	case f == nil:
 		return 0
-	}
-	switch f := rec.Fires[len(rec.Fires)-1]; {
 	case len(f.Values) > 0:
 		return int(AllPayloads)
-	case other != nil && len(other.Fires) > 0 && f.Value == other.Fires[len(other.Fires)-1].Value:
+	case other != nil && f.Value == other.Value:
 		return int(NoPayload)
 	case e != Leading && f.Value == 7:
 		return int(FirstPayload)
@@ -107,7 +83,7 @@ const tieSchedule = "wait=100ms | call 1 @0 | call 2 @100ms~"
 
 func (o observer) tie() int {
 	old := func(rec *suite.Recording) bool { return firedWith(rec, 1) }
-	seen := append(o.tried(tieSchedule, inside.OrderStepFirst), o.tried(tieSchedule, inside.OrderHeld)...)
+	seen := append(o.Tried(tieSchedule, inside.OrderStepFirst), o.Tried(tieSchedule, inside.OrderHeld)...)
 	if !slices.ContainsFunc(seen, func(rec *suite.Recording) bool { return len(rec.Fires) > 0 }) {
 		return 0
 	}
@@ -117,7 +93,7 @@ func (o observer) tie() int {
 	case share == 1:
 		return int(FireFirst)
 	case share == 0:
-		if slices.ContainsFunc(o.tried(tieSchedule+" | call 3 @200ms~", inside.OrderStepFirst), firedAtTie) {
+		if slices.ContainsFunc(o.Tried(tieSchedule+" | call 3 @200ms~", inside.OrderStepFirst), firedAtTie) {
 			return int(EitherTie)
 		}
 		return int(ResetFirst)
@@ -133,11 +109,11 @@ func firedAtTie(rec *suite.Recording) bool {
 
 func (o observer) staleFire() int {
 	behind := func(rec *suite.Recording) bool { return firedBehind(rec, 1) }
-	held := o.tried(tieSchedule, inside.OrderHeld)
+	held := o.Tried(tieSchedule, inside.OrderHeld)
 	if len(held) == 0 {
 		return 0
 	}
-	for _, seen := range [][]*suite.Recording{held, o.tried(tieSchedule, inside.OrderReceived)} {
+	for _, seen := range [][]*suite.Recording{held, o.Tried(tieSchedule, inside.OrderReceived)} {
 		if len(seen) > 0 && suite.Share(seen, behind) >= suite.Chance {
 			return int(StaleAllowed)
 		}
@@ -152,7 +128,7 @@ func (o observer) cancelBarrier() int {
 		return int(NoBarrier) // nothing is ever due
 	}
 	var promised, late bool
-	for _, rec := range o.tried("wait=100ms | call 1 @0 | cancel @100ms~", inside.OrderHeld) {
+	for _, rec := range o.Tried("wait=100ms | call 1 @0 | cancel @100ms~", inside.OrderHeld) {
 		behind := firedBehind(rec, 1)
 		promised = promised || behind && (rec.Done[1].OK || !o.Accepts(opReports))
 		late = late || behind
@@ -168,7 +144,7 @@ func (o observer) cancelBarrier() int {
 
 func (o observer) afterCancel() int {
 	_, cfg := o.configured(Trailing)
-	again := o.settled(cfg + " | call 1 @0 | cancel @10ms | call 2 @500ms")
+	again := o.Settled(cfg + " | call 1 @0 | cancel @10ms | call 2 @500ms")
 	if again == nil {
 		return 0
 	}
@@ -179,7 +155,7 @@ func (o observer) afterCancel() int {
 	if e&Leading == 0 {
 		return int(CancelReusable)
 	}
-	switch rec := o.settled(cfg + " | call 1 @0 | cancel @10ms | call 2 @20ms"); {
+	switch rec := o.Settled(cfg + " | call 1 @0 | cancel @10ms | call 2 @20ms"); {
 	case rec == nil:
 		return 0
 	case firedWith(rec, 2):
@@ -190,7 +166,7 @@ func (o observer) afterCancel() int {
 
 func (o observer) stopPending() int {
 	_, cfg := o.configured(Trailing, LeadingAndTrailing)
-	rec := o.settled(cfg + " | call 1 @0 | call 2 @5ms | stop @10ms")
+	rec := o.Settled(cfg + " | call 1 @0 | call 2 @5ms | stop @10ms")
 	switch {
 	case rec == nil:
 		return 0
@@ -207,12 +183,12 @@ func (o observer) stopBarrier() int {
 	}
 	late := false
 	for _, order := range []inside.Order{inside.OrderHeld, inside.OrderReceived} {
-		seen := o.tried("wait=100ms | call 1 @0 | stop @100ms~", order)
+		seen := o.Tried("wait=100ms | call 1 @0 | stop @100ms~", order)
 		behind := func(rec *suite.Recording) bool { return firedBehind(rec, 1) }
 		late = late || suite.Share(seen, behind) >= suite.Chance
 	}
 	if !late && o.traits.Overlap == Serial && o.slow() == "" {
-		rec := o.settled("wait=100ms busy=250ms | call 1 @0 | call 2 @120ms | stop @230ms")
+		rec := o.Settled("wait=100ms busy=250ms | call 1 @0 | call 2 @120ms | stop @230ms")
 		late = rec != nil && slices.ContainsFunc(rec.Fires, func(f conformance.Fire) bool {
 			return rec.Done[2].Ended.Seq != 0 && f.Began.Seq > rec.Done[2].Ended.Seq
 		})
@@ -232,7 +208,7 @@ func (o observer) zeroWait() int {
 			return int(ZeroRefused)
 		}
 	}
-	rec := o.settled(one)
+	rec := o.Settled(one)
 	switch {
 	case rec == nil:
 		return 0
@@ -242,7 +218,7 @@ func (o observer) zeroWait() int {
 	if o.slow() != "" {
 		return int(ZeroSync)
 	}
-	slow := o.settled("wait=0 busy=30ms | call 1 @0")
+	slow := o.Settled("wait=0 busy=30ms | call 1 @0")
 	switch {
 	case slow == nil:
 		return 0
@@ -259,7 +235,7 @@ func (o observer) overlap() int {
 	if o.slow() != "" {
 		return 0
 	}
-	rec := o.settled("wait=100ms busy=250ms | call 1 @0 | call 2 @120ms")
+	rec := o.Settled("wait=100ms busy=250ms | call 1 @0 | call 2 @120ms")
 	switch {
 	case rec == nil || len(rec.Fires) < 2:
 		return 0
@@ -282,8 +258,8 @@ func (o observer) maxWait() int {
 	if e&Trailing == 0 {
 		return 0
 	}
-	rec := o.settled(strings.Replace(cfg, "wait=100ms", "wait=100ms maxwait=250ms", 1) + bounded)
-	if !edge.Differ(o.settled(cfg+bounded), rec) {
+	rec := o.Settled(strings.Replace(cfg, "wait=100ms", "wait=100ms maxwait=250ms", 1) + bounded)
+	if !edge.Differ(o.Settled(cfg+bounded), rec) {
 		return o.c.said.Note("MaxWait", "Spec.New does the same with cfg.MaxWait = 250ms as without: if your "+
 			"code takes a bound, hand it on, and declare MaxWait.")
 	}
@@ -302,7 +278,7 @@ func (o observer) afterFlush() int {
 	if !o.Accepts(verb.Flush) || !slices.Contains(o.traits.Edges, LeadingAndTrailing) {
 		return 0
 	}
-	rec := o.settled("wait=100ms edges=both | call 1 @0 | call 2 @10ms | flush @20ms | call 3 @30ms")
+	rec := o.Settled("wait=100ms edges=both | call 1 @0 | call 2 @10ms | flush @20ms | call 3 @30ms")
 	switch {
 	case rec == nil || !firedWith(rec, 2):
 		return 0
@@ -318,9 +294,9 @@ func (o observer) full() int {
 		return 0
 	}
 	const steps = " | call 1 @0 | call 2 @1ms | call 3 @2ms"
-	rec := o.settled("wait=100ms k=2" + steps)
+	rec := o.Settled("wait=100ms k=2" + steps)
 	switch {
-	case !edge.Differ(o.settled("wait=100ms"+steps), rec):
+	case !edge.Differ(o.Settled("wait=100ms"+steps), rec):
 		return o.c.said.Note("Full", "Spec.New does the same with cfg.Full = 2 as without: if your code takes a "+
 			"number, hand it on, and declare Full.")
 	case !firedWith(rec, 1) && firedWith(rec, 2):
@@ -331,45 +307,33 @@ func (o observer) full() int {
 
 // reentrancy looks for an operation that never returns to the callback.
 func (o observer) reentrancy() int {
-	if o.CannotReenter {
-		return int(ReentrancyForbidden)
-	}
 	_, cfg := o.configured(Trailing)
-	if o.Bubble && len(o.TryText(cfg+" busy=250ms | call 1 @0 | call 2 @100ms", inside.OrderSettled)) == 0 {
-		return int(ReentrancyForbidden) // a method that waits for the callback holds up everything
+	var texts []string
+	if o.Bubble { // a method that waits for the callback holds up everything
+		texts = append(texts, cfg+" busy=250ms | call 1 @0 | call 2 @100ms")
 	}
 	for _, op := range o.Supported(verb.Call, verb.Cancel, verb.Flush,
 		verb.Pending, verb.Stop, verb.Close) {
-		texts := []string{cfg + " inside=" + string(op) + " | call 1 @0"}
+		texts = append(texts, cfg+" inside="+string(op)+" | call 1 @0")
 		if slices.Contains(o.traits.Edges, LeadingAndTrailing) {
 			texts = append(texts, "wait=100ms edges=both inside="+string(op)+" insiderun=2 | call 1 @0 | call 2 @1ns")
 		}
-		for _, text := range texts {
-			seen := o.TryText(text, inside.OrderSettled)
-			if len(seen) == 0 || edge.Reentered(seen[0]) != nil {
-				return int(ReentrancyForbidden)
-			}
-		}
 	}
-	return int(ReentrancyAllowed)
+	return int(edge.Reentrancy(o.Suite, texts...))
 }
 
 func (o observer) closeFlush() int {
 	if !o.Accepts(verb.Close) || o.noTrailing() {
 		return 0
 	}
-	rec := o.settled("wait=100ms | call 1 @0 | close @50ms")
+	rec := o.Settled("wait=100ms | call 1 @0 | close @50ms")
 	switch {
 	case rec == nil:
 		return 0
 	case len(rec.Fires) == 0:
 		return int(CloseDrops)
-	case rec.Fires[0].Began.At == wait/2:
-		return int(CloseFires)
-	case rec.Fires[0].Began.At == wait:
-		return int(CloseAtDeadline)
 	}
-	return 0
+	return int(map[time.Duration]CloseFlush{wait / 2: CloseFires, wait: CloseAtDeadline}[rec.Fires[0].Began.At])
 }
 
 // clockBack sees what the rule about it would see.
@@ -388,18 +352,14 @@ func (o observer) clockBack() int {
 	return int(BackBounded)
 }
 
-// panicPolicy sees what the rule about it would see.
-func (o observer) panicPolicy() int {
-	if len(o.traits.Edges) == 0 || o.CannotReenter {
-		return 0
-	}
-	policy, why := edge.PanicsAs(func(policy PanicPolicy) (*suite.Violation, string) {
-		traits := *o.traits
-		traits.PanicPolicy = policy
-		return o.c.panicsWith(&suite.Probe{Suite: o.Suite}, &traits)
-	})
-	o.c.said.Note("PanicPolicy", why)
-	return policy
+// canPanic reports whether callbacks may be tried that panic.
+func (o observer) canPanic() bool { return len(o.traits.Edges) > 0 && !o.CannotReenter }
+
+// panicsAs sees what the rule about a policy would see.
+func (o observer) panicsAs(policy PanicPolicy) (*suite.Violation, string) {
+	traits := *o.traits
+	traits.PanicPolicy = policy
+	return o.c.panicsWith(&suite.Probe{Suite: o.Suite}, &traits)
 }
 
 // Other says so if events are collected in batches, by time from the first of them or by their number: that is no
@@ -417,20 +377,20 @@ func (c *contract) Other(s *suite.Suite) string {
 			return f.Began.At == at
 		})
 	}
-	rec := o.settled(cfg + " | call 1 @0 | call 2 @50ms | call 3 @150ms | call 4 @220ms")
+	rec := o.Settled(cfg + " | call 1 @0 | call 2 @50ms | call 3 @150ms | call 4 @220ms")
 	if at(rec, wait, 150*time.Millisecond+wait) {
 		return "each fire came a wait after the first of its events, not after the newest: " + batches +
 			". If the callback gets one of the events only, it is a throttle on the trailing edge: use " +
 			"package throttletest."
 	}
-	if !at(o.settled(cfg + " | call 1 @0")) {
+	if !at(o.Settled(cfg + " | call 1 @0")) {
 		return ""
 	}
 	calls := cfg
 	for n := 1; n <= largestBatch; n++ {
 		calls += fmt.Sprintf(" | call %d @0", n)
 	}
-	if rec := o.settled(calls); rec != nil && len(rec.Fires) > 0 && rec.Fires[len(rec.Fires)-1].Began.At == 0 {
+	if rec := o.Settled(calls); rec != nil && len(rec.Fires) > 0 && rec.Fires[len(rec.Fires)-1].Began.At == 0 {
 		return "after a pause nothing fired, and after so many events at one instant something did: " + batches + "."
 	}
 	return ""

@@ -9,7 +9,6 @@ import (
 
 	"github.com/escapement-go/escapement/conformance"
 	"github.com/escapement-go/escapement/conformance/internal/edge"
-	"github.com/escapement-go/escapement/conformance/internal/inside"
 	"github.com/escapement-go/escapement/conformance/internal/suite"
 	"github.com/escapement-go/escapement/internal/verb"
 )
@@ -132,16 +131,7 @@ func tried(s *suite.Suite, text string) *suite.Recording {
 	if s.Inexact != "" {
 		return nil
 	}
-	for _, rec := range s.TryText(text, inside.OrderSettled) {
-		done := len(rec.Done) // and the clock was set, which is not done to the bucket
-		for _, st := range rec.Schedule.Steps {
-			done += suite.Number(st.Op == verb.Wall)
-		}
-		if done == len(rec.Schedule.Steps) && rec.LeftOut == "" && !rec.Stuck {
-			return rec
-		}
-	}
-	return nil
+	return s.Settled(text)
 }
 
 // left runs a schedule and returns when item v left, negative if it did not.
@@ -185,20 +175,14 @@ func setBack(s *suite.Suite, tr *Traits) ClockBack {
 
 // reentrancy looks for an operation that never returns to the function that an item leaves to.
 func reentrancy(s *suite.Suite, holdsLockWhileWaiting bool) Reentrancy {
-	if s.CannotReenter {
-		return ReentrancyForbidden
-	}
-	if s.Inexact != "" || holdsLockWhileWaiting {
+	if !s.CannotReenter && (s.Inexact != "" || holdsLockWhileWaiting) {
 		return 0
 	}
+	var texts []string
 	for _, op := range s.Supported(verb.Put, verb.Cancel, verb.Close) {
-		text := "interval=100ms backlog=2 inside=" + string(op) + " | put 1 @0 | put 2 @0"
-		runs := s.TryText(text, inside.OrderSettled)
-		if len(runs) == 0 || edge.Reentered(runs[0]) != nil {
-			return ReentrancyForbidden
-		}
+		texts = append(texts, "interval=100ms backlog=2 inside="+string(op)+" | put 1 @0 | put 2 @0")
 	}
-	return ReentrancyAllowed
+	return edge.Reentrancy(s, texts...)
 }
 
 // manyPuts puts n items at an instant.

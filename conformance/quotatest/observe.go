@@ -417,9 +417,8 @@ func decisions(s *suite.Suite, text string) (granted []bool, ok bool) {
 
 // ran runs a schedule and returns what was done, nil if it was not run to its end.
 func ran(s *suite.Suite, text string) []conformance.Done {
-	recs := s.TryText(text, inside.OrderSettled)
-	if len(recs) == 0 || len(recs[0].Done) != len(recs[0].Schedule.Steps) || recs[0].LeftOut != "" {
-		return nil
+	if rec := s.Settled(text); rec != nil {
+		return rec.Done
 	}
-	return recs[0].Done
+	return nil
 }

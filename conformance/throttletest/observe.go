@@ -22,12 +22,7 @@ type observer struct {
 
 // tried runs a schedule, and returns nil if nothing can be seen in the run.
 func (o observer) tried(format string, args ...any) *suite.Recording {
-	for _, rec := range o.TryText(fmt.Sprintf(format, args...), inside.OrderSettled) {
-		if rec.Refused == "" && rec.LeftOut == "" && !rec.Stuck && len(rec.Done) > 0 {
-			return rec
-		}
-	}
-	return nil
+	return o.Settled(fmt.Sprintf(format, args...))
 }
 
 // on returns the first of the edges that is declared, 0 if none is.
@@ -40,14 +35,6 @@ func (o observer) on(edges ...Edges) Edges {
 	return 0
 }
 
-func (o observer) edges() int {
-	value, said := edge.Observed(o.Suite, "throttletest", func(e Edges, steps string) *suite.Recording {
-		return o.tried("interval=100ms edges=%s%s", e, steps)
-	})
-	o.c.said.Note("Edges", said)
-	return value
-}
-
 // boundary puts events around the end of the interval that a single one began. What comes there
 // is told by its instant, so that no payload is needed. Of both edges nothing can be told: what
 // still belongs to the interval is emitted at its end.
@@ -56,11 +43,8 @@ func (o observer) boundary() int {
 		return 0
 	}
 	passes := func(at time.Duration) (passes, seen bool) {
-		rec := o.tried("interval=100ms edges=leading | call 1 @0 | call 2 @%v", at)
-		if rec == nil || len(rec.Fires) == 0 {
-			return false, false
-		}
-		return rec.Fires[len(rec.Fires)-1].Began.At == at, true
+		last := edge.LastFire(o.tried("interval=100ms edges=leading | call 1 @0 | call 2 @%v", at))
+		return last != nil && last.Began.At == at, last != nil
 	}
 	before, seen := passes(suite.Wait - 1)
 	at, _ := passes(suite.Wait)
@@ -105,15 +89,12 @@ func (o observer) payload() int {
 	if e == 0 {
 		return 0
 	}
-	rec := o.tried("interval=100ms edges=%s | call 7 @0 | call 8 @1ms | call 9 @2ms", e)
-	other := o.tried("interval=100ms edges=%s | call 17 @0 | call 18 @1ms | call 19 @2ms", e)
-	if rec == nil || len(rec.Fires) == 0 {
+	f := edge.LastFire(o.tried("interval=100ms edges=%s | call 7 @0 | call 8 @1ms | call 9 @2ms", e))
+	other := edge.LastFire(o.tried("interval=100ms edges=%s | call 17 @0 | call 18 @1ms | call 19 @2ms", e))
+	switch {
+	case f == nil, e != Leading && f.Began.At == 0:
 		return 0
-	}
-	switch f := rec.Fires[len(rec.Fires)-1]; {
-	case e != Leading && f.Began.At == 0:
-		return 0
-	case other != nil && len(other.Fires) > 0 && f.Value == other.Fires[len(other.Fires)-1].Value:
+	case other != nil && f.Value == other.Value:
 		return int(NoPayload)
 	case e != Leading && (f.Value == 7 || f.Value == 8):
 		return int(FirstPayload)
@@ -191,51 +172,41 @@ func (o observer) closeFlush() int {
 	if rec == nil {
 		return 0
 	}
-	switch at := time.Duration(-1); {
-	case len(rec.Fires) > 0:
-		if at = rec.Fires[len(rec.Fires)-1].Began.At; at == suite.Wait/2 {
-			return int(CloseFires)
-		} else if at == suite.Wait {
-			return int(CloseAtDeadline)
-		}
+	closes := CloseDrops
+	if last := edge.LastFire(rec); last != nil && last.Began.At == suite.Wait/2 {
+		closes = CloseFires
+	} else if last != nil && last.Began.At == suite.Wait {
+		closes = CloseAtDeadline
 	}
-	return int(CloseDrops)
+	return int(closes)
 }
 
 // reentrancy looks for an operation that never returns to the callback, or not while another
 // one runs.
 func (o observer) reentrancy() int {
-	switch {
-	case !o.Accepts(opEmits): // there is no callback
+	if !o.Accepts(opEmits) { // there is no callback
 		return 0
-	case o.CannotReenter:
-		return int(ReentrancyForbidden)
-	case o.Accepts(verb.Fault): // its reader calls emit
-		return int(ReentrancyAllowed)
 	}
+	var texts []string
 	for _, e := range o.traits.Edges {
+		if e == NoEdges || o.Accepts(verb.Fault) { // its reader calls emit
+			continue
+		}
 		cfg := base.With("edges", e.String())
-		var seen []string
 		for _, op := range o.Supported(verb.Call, verb.Reset, verb.Stop) {
 			if op != verb.Reset || e == Leading {
 				inside := cfg.With("inside", string(op))
-				seen = append(seen, inside.String()+" | call 1 @0")
+				texts = append(texts, inside.String()+" | call 1 @0")
 				if e == LeadingAndTrailing {
-					seen = append(seen, inside.With("insiderun", "2").String()+" | call 1 @0 | call 2 @1ns")
+					texts = append(texts, inside.With("insiderun", "2").String()+" | call 1 @0 | call 2 @1ns")
 				}
 			}
 		}
 		if o.Bubble {
-			seen = append(seen, cfg.With("busy", "250ms").String()+" | call 1 @0 | call 2 @1ms | call 3 @101ms")
-		}
-		for _, text := range seen {
-			runs := o.TryText(text, inside.OrderSettled)
-			if e != NoEdges && (len(runs) == 0 || edge.Reentered(runs[0]) != nil) {
-				return int(ReentrancyForbidden)
-			}
+			texts = append(texts, cfg.With("busy", "250ms").String()+" | call 1 @0 | call 2 @1ms | call 3 @101ms")
 		}
 	}
-	return int(ReentrancyAllowed)
+	return int(edge.Reentrancy(o.Suite, texts...))
 }
 
 // clockBack sees what the rule of one interval at most would see.
@@ -256,18 +227,16 @@ func (o observer) clockBack() int {
 	return int(BackBounded)
 }
 
-// panicPolicy sees what the rule about it would see.
-func (o observer) panicPolicy() int {
-	if len(o.traits.Edges) == 0 || !o.Accepts(opEmits) || o.CannotReenter {
-		return 0
-	}
-	policy, why := edge.PanicsAs(func(policy PanicPolicy) (*suite.Violation, string) {
-		traits := *o.traits
-		traits.PanicPolicy = policy
-		return o.c.panicsWith(&suite.Probe{Suite: o.Suite}, &traits)
-	})
-	o.c.said.Note("PanicPolicy", why)
-	return policy
+// canPanic reports whether callbacks may be tried that panic.
+func (o observer) canPanic() bool {
+	return len(o.traits.Edges) > 0 && o.Accepts(opEmits) && !o.CannotReenter
+}
+
+// panicsAs sees what the rule about a policy would see.
+func (o observer) panicsAs(policy PanicPolicy) (*suite.Violation, string) {
+	traits := *o.traits
+	traits.PanicPolicy = policy
+	return o.c.panicsWith(&suite.Probe{Suite: o.Suite}, &traits)
 }
 
 // Other says so if one event alone is not emitted at once, and so many at one instant are, before any time has passed:

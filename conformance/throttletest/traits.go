@@ -177,16 +177,8 @@ var edgesMean = edge.Means("Trailing emits at the end of the interval that an ev
 func (o observer) needed() []suite.Choice {
 	tr := o.traits
 	return []suite.Choice{
-		{
-			Name: "Edges", Declared: edge.Chosen(tr.Edges),
-			Values: edge.Single("throttletest"), Literal: edge.Literal("throttletest"),
-			Means:    edgesMean,
-			Needless: suite.Always, Observe: o.edges, Shown: o.c.said.Of("Edges"),
-			Set: func(v int) { tr.Edges = edge.Listed(v) },
-			Alter: func(v int, rec *suite.Recording) (*suite.Recording, bool) {
-				return edge.Alter(rec, tr.Edges, tr.built(), Edges(v))
-			},
-		},
+		edge.EdgesChoice(o.Suite, "throttletest", &tr.Edges, conformance.Leading, edgesMean, &o.c.said,
+			func(e Edges, steps string) *suite.Recording { return o.tried("interval=100ms edges=%s%s", e, steps) }),
 		edge.Choice(&tr.Boundary, suite.Choice{
 			Name: "Boundary", Order: []int{int(BoundaryPasses), int(BoundaryEither), int(BoundaryRounded)},
 			Needless: func() bool { return len(tr.Edges) > 0 && !tr.has(Leading) }, Observe: o.boundary,
@@ -245,10 +237,6 @@ func (o observer) optional() []suite.Choice {
 			Name: "StopBarrier", Order: []int{0, int(NoBarrier)}, Observe: o.stopBarrier,
 		},
 			"NoBarrier", "due events may be emitted after Stop"),
-		edge.Choice(&tr.PanicPolicy, suite.Choice{
-			Name: "PanicPolicy", Observe: o.panicPolicy, Apart: true, Shown: o.c.said.Of("PanicPolicy"),
-		},
-			"PanicPropagates", "a callback's panic propagates on its goroutine",
-			"PanicRecovered", "a callback's panic is recovered"),
+		edge.PanicPolicy(&tr.PanicPolicy, &o.c.said, o.canPanic, o.panicsAs),
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/escapement-go/escapement/conformance"
+	"github.com/escapement-go/escapement/conformance/internal/inside"
 	"github.com/escapement-go/escapement/conformance/internal/suite"
 	"github.com/escapement-go/escapement/conformance/internal/trait"
 	"github.com/escapement-go/escapement/internal/timeline"
@@ -100,6 +101,25 @@ type alike struct {
 	edges []conformance.Edges
 	first *suite.Recording // of two events
 	fires string           // all that fires, in words
+}
+
+// EdgesChoice is the choice of the edges that New builds, of a package, and what each value of it means. Preferred is
+// what is built where a schedule does not say; run is that of [Observed].
+func EdgesChoice(s *suite.Suite, pkg string, declared *[]conformance.Edges, preferred conformance.Edges, means []string,
+	said *Said, run func(e conformance.Edges, steps string) *suite.Recording) suite.Choice {
+	return suite.Choice{
+		Name: "Edges", Declared: Chosen(*declared), Values: Single(pkg), Literal: Literal(pkg), Means: means,
+		Needless: suite.Always, Shown: said.Of("Edges"),
+		Observe: func() int {
+			value, why := Observed(s, pkg, run)
+			said.Note("Edges", why)
+			return value
+		},
+		Set: func(v int) { *declared = Listed(v) },
+		Alter: func(v int, rec *suite.Recording) (*suite.Recording, bool) {
+			return Alter(rec, *declared, Preferred(*declared, preferred), conformance.Edges(v))
+		},
+	}
 }
 
 // Observed returns the edges that New responds to, as a value of [Chosen], and what is to be said of others. Where it
@@ -304,9 +324,44 @@ func NoReentry(s *suite.Suite, declared trait.Reentrancy) string {
 	return ""
 }
 
-// PanicsAs returns the policy that is not broken, as the rule about it would see; where both are, the one that takes
-// a longer schedule to break. It returns 0 and why if nobody can tell. With judges by that rule.
-func PanicsAs(with func(trait.PanicPolicy) (broken *suite.Violation, skip string)) (policy int, why string) {
+// Reentrancy observes whether the callback may do what schedules let it do, inside: an operation that never returns to
+// it, or to another one that runs meanwhile, it must not use.
+func Reentrancy(s *suite.Suite, texts ...string) trait.Reentrancy {
+	if s.CannotReenter {
+		return trait.ReentrancyForbidden
+	}
+	for _, text := range texts {
+		runs := s.TryText(text, inside.OrderSettled)
+		if len(runs) == 0 || Reentered(runs[0]) != nil {
+			return trait.ReentrancyForbidden
+		}
+	}
+	return trait.ReentrancyAllowed
+}
+
+// PanicPolicy is the choice of where the panic of a callback goes, where that can be tried. With judges by the rule
+// about it.
+func PanicPolicy(declared *trait.PanicPolicy, said *Said, can func() bool,
+	with func(trait.PanicPolicy) (broken *suite.Violation, skip string)) suite.Choice {
+	const name = "PanicPolicy"
+	return Choice(declared, suite.Choice{
+		Name: name, Apart: true, Shown: said.Of(name),
+		Observe: func() int {
+			if !can() {
+				return 0
+			}
+			policy, why := panicsAs(with)
+			said.Note(name, why)
+			return policy
+		},
+	},
+		"PanicPropagates", "a callback's panic propagates on its goroutine",
+		"PanicRecovered", "a callback's panic is recovered")
+}
+
+// panicsAs returns the policy that is not broken, as the rule about it would see; where both are, the one that takes
+// a longer schedule to break. It returns 0 and why if nobody can tell.
+func panicsAs(with func(trait.PanicPolicy) (broken *suite.Violation, skip string)) (policy int, why string) {
 	up, skip := with(trait.PanicPropagates)
 	if skip != "" {
 		return 0, skip
@@ -319,6 +374,14 @@ func PanicsAs(with func(trait.PanicPolicy) (broken *suite.Violation, skip string
 		return int(trait.PanicPropagates), ""
 	}
 	return int(trait.PanicRecovered), ""
+}
+
+// LastFire is what fired last in a run, nil if nothing did or there is no run.
+func LastFire(rec *suite.Recording) *conformance.Fire {
+	if rec == nil || len(rec.Fires) == 0 {
+		return nil
+	}
+	return &rec.Fires[len(rec.Fires)-1]
 }
 
 // Twice tells from a run of a single event with both edges whether it fires on both: at once, and when the wait or

@@ -165,6 +165,25 @@ func (s *Suite) TryText(text string, order inside.Order) []*Recording {
 	return s.Try(schedule, order, n)
 }
 
+// Tried is TryText without the runs in which nothing can be seen: they were refused, left out, or not all was done.
+func (s *Suite) Tried(text string, order inside.Order) []*Recording {
+	return slices.DeleteFunc(s.TryText(text, order), func(rec *Recording) bool {
+		done := len(rec.Done)
+		for _, st := range rec.Schedule.Steps {
+			done += Number(st.Op == verb.Wall) // which is not done to the implementation
+		}
+		return rec.Refused != "" || rec.LeftOut != "" || rec.Stuck || done < len(rec.Schedule.Steps)
+	})
+}
+
+// Settled is Tried for a schedule in which nothing races: it returns the run, nil if nothing can be seen in it.
+func (s *Suite) Settled(text string) *Recording {
+	for _, rec := range s.Tried(text, inside.OrderSettled) {
+		return rec
+	}
+	return nil
+}
+
 // Share returns the share of runs for which pred holds, from 0 to 1; 0 if there are no
 // runs.
 func Share(runs []*Recording, pred func(*Recording) bool) float64 {
