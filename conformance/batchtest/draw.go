@@ -18,13 +18,9 @@ func (c *contract) Draw(s *suite.Suite, pick suite.Pick) conformance.Schedule {
 		s.Supported(verb.Flush, verb.Close)...)
 	gaps := suite.GapsAround(max(out.Config.Delay, time.Millisecond))
 	at, items := time.Duration(0), 0
-	for i, m := range suite.Moves(pick, ops, len(gaps), 2*delay, 0) {
-		switch {
-		case i == 0:
-		case m.Gap < len(gaps):
-			at += gaps[m.Gap]
-		default:
-			at += m.Any
+	for i, m := range suite.Moves(pick, ops, gaps, 2*delay, 0) {
+		if i > 0 {
+			at += m.After
 		}
 		st := conformance.Step{Op: m.Op, At: at}
 		if items == 0 || m.Op == verb.Put {

@@ -56,7 +56,7 @@ func (c *contract) Play(st *suite.Stage) {
 	st.Blocks = func(s conformance.Step) bool { return s.Op != verb.Put || cfg.Busy > 0 }
 	st.After = func(conformance.Step) { settled() }
 	closed := cfg.Inside == verb.Close
-	end := st.Each(together, func(s conformance.Step) {
+	end := st.Each(suite.Together, func(s conformance.Step) {
 		if !s.Racing {
 			settled()
 		}
@@ -76,15 +76,6 @@ func (c *contract) Play(st *suite.Stage) {
 			st.Settle()
 		}
 	})
-}
-
-// together is how many of the steps that are left are done without a pause: those that race at one instant.
-func together(left []conformance.Step) int {
-	n := 1
-	for left[0].Racing && n < len(left) && left[n].Racing && left[n].At == left[0].At {
-		n++
-	}
-	return n
 }
 
 // do does one operation of a schedule and notes its result.

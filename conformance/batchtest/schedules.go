@@ -115,11 +115,8 @@ func (c *contract) rows(s *suite.Suite) []row {
 		}
 	}
 	if s.Time != conformance.PackageTime {
-		epochs := row{"epochs", nil, all[:2], around[3:5], 3}
-		for _, epoch := range suite.Epochs {
-			epochs.cfgs = append(epochs.cfgs, sized("3", delay).With("epoch", epoch))
-		}
-		out = append(out, epochs)
+		cfgs := suite.Each(sized("3", delay), "epoch", suite.Epochs...)
+		out = append(out, row{"epochs", cfgs, all[:2], around[3:5], 3})
 	}
 	return out
 }

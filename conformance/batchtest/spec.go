@@ -169,9 +169,8 @@ const opRefuses conformance.Op = "put that returns an error"
 // Learn looks at an instance that is thrown away.
 func (c *contract) Learn(s *suite.Suite) map[conformance.Op]bool {
 	c.suite = s
-	h := suite.NewFakeTime(conformance.Config{}.Start(), false)
 	f, make := Funcs{}, func(size int) Funcs {
-		return c.spec.New(Env{Clock: h.Clock(), Start: h.Start}, Config{size, time.Hour}, func([]int) {})
+		return c.spec.New(suite.Aside(), Config{size, time.Hour}, func([]int) {})
 	}
 	if c.size = 9; suite.Catch(func() { f = make(c.size) }) != "" {
 		c.size = 0

@@ -20,9 +20,9 @@ func (c *contract) Draw(s *suite.Suite, pick suite.Pick) conformance.Schedule {
 	if d.wait == 0 {
 		d.wait = suite.Wait
 	}
-	d.gaps = append([]time.Duration{0, 0, 0}, suite.GapsAround(d.wait)...)
+	gaps := slices.Concat([]time.Duration{0, 0, 0}, suite.GapsAround(d.wait), []time.Duration{suite.Deadline})
 	d.deadlines = d.kind == 4 && s.Accepts(verb.Cancel)
-	moves := suite.Moves(pick, d.ops(s), len(d.gaps)+1, 2*d.wait, 19)
+	moves := suite.Moves(pick, d.ops(s), gaps, 2*d.wait, 19)
 	if d.tr.Fair == FairNone {
 		moves = moves[:min(len(moves), 10)] // the more requests, the more orders are right, and all are tried
 	}
@@ -41,7 +41,6 @@ type drawing struct {
 	tr        *Traits
 	kind      int // what it is about
 	wait      time.Duration
-	gaps      []time.Duration
 	deadlines bool
 
 	steps    []conformance.Step
@@ -70,12 +69,10 @@ func (d *drawing) move(i int, m suite.Move) {
 	before := d.at
 	switch {
 	case i == 0:
-	case m.Gap < len(d.gaps):
-		d.at += d.gaps[m.Gap]
-	case m.Gap == len(d.gaps):
+	case m.After == suite.Deadline:
 		d.at = max(d.at, d.last+d.wait) // the wait of the newest ends
 	default:
-		d.at += m.Any
+		d.at += m.After
 	}
 	st := conformance.Step{Op: m.Op, At: d.at}
 	switch m.Op {
@@ -139,9 +136,7 @@ func (c *contract) drawn() []conformance.Config {
 	out = append(out, tr.bounded(1, 5, "100ms"), tr.bounded(2, 0, "100ms"))
 	if c.spec.Time == conformance.Injected && tr.Timeout == TimeoutBounded {
 		out = append(out, tr.bounded(2, 2, "0")) // zero timers crash some bubbles
-		for _, epoch := range suite.DrawnEpochs {
-			out = append(out, tr.bounded(1, 2, "100ms").With("epoch", epoch))
-		}
+		out = append(out, suite.Each(tr.bounded(1, 2, "100ms"), "epoch", suite.DrawnEpochs...)...)
 	}
 	return out
 }

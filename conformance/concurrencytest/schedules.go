@@ -202,10 +202,8 @@ func (f *families) timeouts() {
 	near := []time.Duration{0, 1, suite.Wait / 2}
 	f.add("several wait with a timeout", 1, 3, "100ms", plan{gaps: near, depth: 4, cancel: true, later: true})
 	f.list(suite.Family{Name: "timeout of 0", Skip: f.s.Unsettled()}, f.planned(1, 2, "0", plan{depth: 4})...)
-	if f.s.Time == conformance.Injected {
-		for _, epoch := range suite.Epochs {
-			f.add("epochs", 1, 1, "100ms", plan{epoch: epoch, gaps: around, depth: 3})
-		}
+	for _, epoch := range f.s.Epochs() {
+		f.add("epochs", 1, 1, "100ms", plan{epoch: epoch, gaps: around, depth: 3})
 	}
 }
 

@@ -266,8 +266,7 @@ func (c *contract) sample(s *suite.Suite) (f Funcs) {
 
 // thrownAway makes a limiter with one slot and ends it.
 func (c *contract) thrownAway() Funcs {
-	h := suite.NewFakeTime(conformance.Config{}.Start(), false)
-	f := c.make(Env{Clock: h.Clock(), Start: h.Start}, c.traits.many(1, 1))
+	f := c.make(suite.Aside(), c.traits.many(1, 1))
 	if f.Stop != nil {
 		f.Stop()
 	}

@@ -20,24 +20,21 @@ func (c *contract) Draw(s *suite.Suite, pick suite.Pick) conformance.Schedule {
 	if cfg.Busy > 0 || cfg.Inside != "" {
 		return suite.DrawBusy(pick, cfg, cfg.Wait, ops)
 	}
-	gaps := gapsOf(cfg)
 	out := conformance.Schedule{Config: cfg}
 	at, last := time.Duration(0), time.Duration(0)
 	calls, stopped, raced := 0, false, false
-	// The last gap is to the deadline of the newest call.
-	for i, m := range suite.Moves(pick, ops, len(gaps)+1, 2*cfg.Wait, 0) {
+	gaps := append(gapsOf(cfg), suite.Deadline) // of the newest call
+	for i, m := range suite.Moves(pick, ops, gaps, 2*cfg.Wait, 0) {
 		if stopped && m.Op != verb.Call && m.Op != verb.Stop {
 			continue
 		}
 		due := last + cfg.Wait
 		switch {
 		case i == 0:
-		case m.Gap < len(gaps):
-			at += gaps[m.Gap]
-		case m.Gap == len(gaps):
+		case m.After == suite.Deadline:
 			at = max(at, due)
 		default:
-			at += m.Any
+			at += m.After
 		}
 		st := conformance.Step{Op: m.Op, At: at}
 		// A racing step must be the first at a deadline, and none may be due before it.
@@ -87,12 +84,7 @@ func (c *contract) drawnOn(s *suite.Suite, e Edges) [][]conformance.Config {
 	traits := c.spec.Traits
 	base, _ := on(e, suite.Configured("wait", "100ms"), "")
 	bounded := traits.MaxWait != 0 && (e == Trailing || e == LeadingAndTrailing)
-	each := func(key string, values ...string) (out []conformance.Config) {
-		for _, v := range values {
-			out = append(out, base.Without(key).With(key, v))
-		}
-		return out
-	}
+	each := func(key string, values ...string) []conformance.Config { return suite.Each(base, key, values...) }
 	kinds := [][]conformance.Config{{base}, each("wait", "333.333333ms", "1ms", "2500h")}
 	if bounded {
 		kinds = append(kinds, each("maxwait", "250ms", "100ms", "1s"))

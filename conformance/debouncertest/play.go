@@ -91,8 +91,7 @@ func (c *contract) Play(st *suite.Stage) {
 	if p.cfg.Edges == 0 {
 		p.cfg.Edges = c.built()
 	}
-	p.apart = edge.HasKeys(st.Schedule) &&
-		(st.Family == suite.Instances || c.FamilyOf(st.Suite, st.Schedule) == suite.Instances)
+	p.apart = edge.Apart(st, c.FamilyOf)
 	if !st.Make(func() { p.impl = p.instance(0) }) {
 		return
 	}

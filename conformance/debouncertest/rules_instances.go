@@ -48,23 +48,13 @@ func (x *exam) eachKey() *suite.Violation {
 	}, verb.Flush, verb.Cancel)
 }
 
-// ofKeys judges what each key did for itself, until something is found. Operations that are shared are for each.
+// ofKeys judges what each key did for itself, until something is found. Operations that are shared are for each. An
+// implementation may run the callbacks of all keys one after the other: then those of others hold up a fire as the
+// key's own do.
 func (x *exam) ofKeys(judge func(own *exam) *suite.Violation, shared ...conformance.Op) *suite.Violation {
-	for key := 1; key <= edge.LastKey(x.Schedule); key++ {
-		if v := judge(x.ofKey(key, shared...)); v != nil {
-			v.Headline = edge.Text("key %d: %s", key, v.Headline)
-			return v
-		}
-	}
-	return nil
-}
-
-// ofKey is the part of a run that belongs to one key. An implementation may run the callbacks of
-// all keys one after the other: then those of others hold up a fire as the key's own do.
-func (x *exam) ofKey(key int, shared ...conformance.Op) *exam {
-	own := &exam{Recording: edge.OfKey(x.Recording, key, shared...), traits: x.traits, stops: x.stops}
-	own.seen = newView(own.Recording, x.Fires, x.traits)
-	return own
+	return edge.OfKeys(x.Recording, func(own *suite.Recording) *suite.Violation {
+		return judge(&exam{Recording: own, traits: x.traits, stops: x.stops, seen: newView(own, x.Fires, x.traits)})
+	}, shared...)
 }
 
 // alone judges by the laws of a debouncer that has no other beside it.

@@ -47,11 +47,8 @@ func (c *contract) Families(s *suite.Suite) []suite.Family {
 		out = append(out, enumerated("queries", base, 4, e.inside(), 0, wait-1, wait))
 	}
 	out = slices.Concat(out, e.callbacks(base), e.edges(), e.besides(), e.noWaits(), e.shortWaits(), e.centuries())
-	if e.Time == conformance.Injected {
-		for _, epoch := range suite.Epochs {
-			cfg := base.With("epoch", epoch)
-			out = append(out, enumerated("epoch "+epoch, cfg, 2, onlyCalls, suite.Around(wait)...))
-		}
+	for _, epoch := range e.Epochs() {
+		out = append(out, enumerated("epoch "+epoch, base.With("epoch", epoch), 2, onlyCalls, suite.Around(wait)...))
 	}
 	return append(out, edge.StopsInside(s, "wait", c.kinds(), e.traits.Reentrancy)...)
 }

@@ -235,10 +235,8 @@ func (e *explorer) configured(name string, cfg conformance.Config, few []conform
 	if e.Accepts(opKeys) {
 		out = append(out, suite.Family{Name: suite.Keys, Schedules: e.keys(cfg)})
 	}
-	if e.Time == conformance.Injected {
-		for _, epoch := range suite.Epochs {
-			out = append(out, enumerated(name+" epoch "+epoch, cfg.With("epoch", epoch), 3, few, 1, wait-1, wait+1))
-		}
+	for _, epoch := range e.Epochs() {
+		out = append(out, enumerated(name+" epoch "+epoch, cfg.With("epoch", epoch), 3, few, 1, wait-1, wait+1))
 	}
 	if edge.NoReentry(e.Suite, e.traits.Reentrancy) != "" {
 		return out

@@ -47,13 +47,9 @@ func (c *contract) Draw(s *suite.Suite, pick suite.Pick) conformance.Schedule {
 	out := conformance.Schedule{Config: cfg}
 	at, items, ended := time.Duration(0), 0, conformance.Op("")
 	ops := append([]conformance.Op{verb.Put, verb.Put, verb.Put}, others...)
-	for i, m := range suite.Moves(pick, ops, len(gaps), 2*d, 19) {
-		switch {
-		case i == 0:
-		case m.Gap < len(gaps):
-			at += gaps[m.Gap]
-		case !inside:
-			at += m.Any
+	for i, m := range suite.Moves(pick, ops, gaps, 2*d, 19) {
+		if i > 0 && (m.Gap < len(gaps) || !inside) {
+			at += m.After
 		}
 		st := conformance.Step{Op: m.Op, At: at}
 		switch {
@@ -89,15 +85,11 @@ func mayFollow(op, ended conformance.Op) bool {
 // drawn lists the configurations of schedules that are drawn.
 func (c *contract) drawn() []conformance.Config {
 	var out []conformance.Config
-	for _, interval := range []string{"100ms", "333.333333ms", "7ns", "24h"} {
-		for _, backlog := range []string{"2", "1", "3", "8"} {
-			out = append(out, suite.Configured("interval", interval, "backlog", backlog))
-		}
+	for _, cfg := range suite.Each(suite.Configured(), "interval", "100ms", "333.333333ms", "7ns", "24h") {
+		out = append(out, suite.Each(cfg, "backlog", "2", "1", "3", "8")...)
 	}
 	if c.spec.Time != conformance.PackageTime {
-		for _, epoch := range suite.DrawnEpochs {
-			out = append(out, suite.Configured("interval", "100ms", "backlog", "2", "epoch", epoch))
-		}
+		out = append(out, suite.Each(out[0], "epoch", suite.DrawnEpochs...)...)
 	}
 	return out
 }

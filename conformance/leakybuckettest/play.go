@@ -111,19 +111,12 @@ func (c *contract) Play(st *suite.Stage) {
 // atOnce is how many of the steps that are left are done without a pause, beside the timers of
 // their instant: a cancel and what comes with it, or a put and a Close.
 func atOnce(left []conformance.Step) int {
-	first := left[0]
-	together := func(n int) bool { return n < len(left) && left[n].Racing && left[n].At == first.At }
+	n := suite.Together(left)
 	switch {
-	case !first.Racing:
-		return 1
-	case first.Op == verb.Put && together(1) && left[1].Op == verb.Close:
+	case left[0].Op == verb.Put && n > 1 && left[1].Op == verb.Close:
 		return 2
-	case first.Op != verb.Cancel:
+	case left[0].Op != verb.Cancel:
 		return 1
-	}
-	n := 1
-	for together(n) {
-		n++
 	}
 	return n
 }

@@ -74,10 +74,8 @@ func (c *contract) Families(s *suite.Suite) []suite.Family {
 	if tr.ClockBack != 0 && s.Time == conformance.Injected {
 		add("clock set back", setsBack())
 	}
-	if s.Time != conformance.PackageTime {
-		for _, epoch := range suite.Epochs {
-			add("epoch "+epoch, sequences(size(2).With("epoch", epoch), putting, grid, 3))
-		}
+	for _, epoch := range s.Epochs() {
+		add("epoch "+epoch, sequences(size(2).With("epoch", epoch), putting, grid, 3))
 	}
 	if tr.FirstItem != 0 && tr.Slack == 0 && c.undecidedSlack(s, &tr) == "" { // overflows
 		add("centuries", c.centuries(s, size(2)))

@@ -187,10 +187,9 @@ const opServes conformance.Op = "put of items that leave to a function"
 // Learn looks at an instance that is thrown away. A bucket that is made with a whole number of items per second refuses
 // the hour in which nothing happens.
 func (c *contract) Learn(s *suite.Suite) map[conformance.Op]bool {
-	h := suite.NewFakeTime(conformance.Config{}.Start(), false)
 	var f Funcs
 	made := func(interval time.Duration) func() {
-		return func() { f = c.spec.New(Env{Clock: h.Clock(), Start: h.Start}, Config{interval, 3}, func(int) {}) }
+		return func() { f = c.spec.New(suite.Aside(), Config{interval, 3}, func(int) {}) }
 	}
 	if suite.Catch(made(time.Hour)) != "" {
 		made(suite.Wait)()

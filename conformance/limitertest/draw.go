@@ -51,17 +51,13 @@ func (c *contract) Draw(s *suite.Suite, pick suite.Pick) conformance.Schedule {
 	}
 	out := conformance.Schedule{Config: cfg}
 	at := time.Duration(0)
-	for i, m := range suite.Moves(pick, ops, len(gaps), 2*interval, 19) {
-		gap := m.Any
-		if m.Gap < len(gaps) {
-			gap = gaps[m.Gap]
-		}
+	for i, m := range suite.Moves(pick, ops, gaps, 2*interval, 19) {
 		switch {
 		case i == 0:
 		case back && m.N >= 10:
-			at -= min(gap, time.Hour)
+			at -= min(m.After, time.Hour)
 		default:
-			at += gap
+			at += m.After
 		}
 		if st := d.step(m); st.Op != "" {
 			st.At = at

@@ -84,7 +84,7 @@ func (c *contract) race(p *suite.Probe) (skip string) {
 	if !p.Accepts(opRequest) && p.Time != PackageTime {
 		return "a wait on an injected clock would have to be settled, which orders what must stay unordered"
 	}
-	spare, _, refused := c.first(aside(), c.candidates(1000, 5))
+	spare, _, refused := c.first(suite.Aside(), c.candidates(1000, 5))
 	if refused != "" {
 		return refused
 	}

@@ -153,17 +153,14 @@ func (c *contract) requestFamilies(s *suite.Suite) []suite.Family {
 			suite.EveryThird(two, supported(s, steps("allow 1", "allow 2")), gaps, 5),
 			toAndFro(limited("1/1s", 5)), toAndFro(limited("1000000000/1s", 5))))})
 	}
-	if s.Time != PackageTime {
-		out = append(out, c.epochs(s, ask, grid)...)
-	}
-	return out
+	return append(out, c.epochs(s, ask, grid)...)
 }
 
 // epochs lists what is explored on clocks that start elsewhere.
 func (c *contract) epochs(s *suite.Suite, ask conformance.Op,
 	grid func(name string, cfg conformance.Config, depth int) suite.Family) []suite.Family {
 	var out []suite.Family
-	for _, epoch := range suite.Epochs {
+	for _, epoch := range s.Epochs() {
 		name := "epoch " + epoch
 		cfg := c.fitted(conformance.Schedule{Config: limited("10/1s", 2)}).Config.With("epoch", epoch)
 		out = append(out, grid(name, cfg, 3))

@@ -267,7 +267,7 @@ const unsettledWait = "a wait can only be driven exactly in a bubble"
 // Learn looks at an instance that is thrown away.
 func (c *contract) Learn(s *suite.Suite) map[conformance.Op]bool {
 	s.T.Helper()
-	f, cfg, refused := c.first(aside(), c.candidates(10, 3))
+	f, cfg, refused := c.first(suite.Aside(), c.candidates(10, 3))
 	if refused != "" {
 		s.T.Fatalf("conformance: limitertest.Run: %s; New must accept this, or a burst of 1, or a rate per "+
 			"second equal to the burst", refused)

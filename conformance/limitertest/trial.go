@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 
-	"github.com/escapement-go/escapement/conformance"
 	"github.com/escapement-go/escapement/conformance/internal/suite"
 )
 
@@ -49,12 +48,6 @@ func (c *contract) trial(play func(func(*suite.Stage)) *suite.Hang, of []Config,
 // toEnd plays a run that must come to its end.
 func toEnd(p *suite.Probe) func(func(*suite.Stage)) *suite.Hang {
 	return func(run func(*suite.Stage)) *suite.Hang { p.PlayToEnd(run); return nil }
-}
-
-// aside is an environment in which nothing is run.
-func aside() Env {
-	start := conformance.Config{}.Start()
-	return Env{Clock: suite.NewFakeTime(start, false).Clock(), Start: start}
 }
 
 // lingers is why runs are left out in which a context does not end the wait.

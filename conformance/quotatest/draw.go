@@ -53,17 +53,13 @@ func (c *contract) Draw(s *suite.Suite, pick suite.Pick) conformance.Schedule {
 	gaps := append(suite.GapsAround(w), w/10, w*3/10, w*7/10, 3*w/2)
 	out := suite.Plan(d.cfg)
 	at := time.Duration(0)
-	for i, m := range suite.Moves(pick, d.ops, len(gaps), 2*w, 19) {
-		gap := m.Any
-		if m.Gap < len(gaps) {
-			gap = gaps[m.Gap]
-		}
+	for i, m := range suite.Moves(pick, d.ops, gaps, 2*w, 19) {
 		switch {
 		case i == 0 && d.kind != drawnLater:
 		case d.kind == drawnBack && s.Time == conformance.Explicit && c.spec.Traits.BackTime != BackRewind && m.N >= 10:
-			at = max(0, at-gap)
+			at = max(0, at-m.After)
 		default:
-			at += gap
+			at += m.After
 		}
 		st := conformance.Step{Op: m.Op, At: at}
 		if m.Op == verb.Allow {
@@ -131,10 +127,7 @@ func (c *contract) drawing(s *suite.Suite, pick suite.Pick) drawing {
 func (c *contract) drawn() []conformance.Config {
 	var out []conformance.Config
 	if c.spec.Kind != GCRA {
-		for _, rate := range []string{"3/1s", "1/1s", "2/2.5ms", "10/1m", "4/24h"} {
-			out = append(out, suite.Configured("rate", rate))
-		}
-		return out
+		return suite.Each(suite.Configured(), "rate", "3/1s", "1/1s", "2/2.5ms", "10/1m", "4/24h")
 	}
 	for _, l := range [][2]string{{"10/1s", "3"}, {"10/1s", "1"}, {"400/1s", "2"}, {"1000/1s", "10"}, {"1/1s", "2"}} {
 		out = append(out, suite.Configured("rate", l[0], "burst", l[1]))

@@ -71,10 +71,8 @@ func (c *contract) Families(s *suite.Suite) []suite.Family {
 			add("looks back in time", suite.Sequences(e.config(2), looks, []time.Duration{0, w / 2, -w / 2, -w}, 4)...)
 		}
 	}
-	if s.Time != conformance.PackageTime {
-		for _, epoch := range suite.Epochs {
-			add("epoch "+epoch, suite.Sequences(e.config(2).With("epoch", epoch), e.one, e.gaps(), 3)...)
-		}
+	for _, epoch := range s.Epochs() {
+		add("epoch "+epoch, suite.Sequences(e.config(2).With("epoch", epoch), e.one, e.gaps(), 3)...)
 	}
 	if s.Accepts(takesMany) && e.kind != GCRA && tr.CountDenied != DeniedCounted && !c.countsEach(s) {
 		add("largest limit", largestLimit()...)

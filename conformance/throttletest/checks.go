@@ -302,15 +302,9 @@ func (x *exam) eachKey() *suite.Violation {
 
 // ofKeys judges what each key did for itself. Operations that are shared are for each key.
 func (x *exam) ofKeys(judge func(own *exam) *suite.Violation, shared ...conformance.Op) *suite.Violation {
-	for key := 1; key <= edge.LastKey(x.Schedule); key++ {
-		rec := edge.OfKey(x.Recording, key, append(shared, verb.Cancel)...) // of the context of all
-		own := &exam{Recording: rec, traits: x.traits, edges: x.edges, payload: x.payload}
-		if v := judge(own); v != nil {
-			v.Headline = fmt.Sprintf("key %d: %s", key, v.Headline)
-			return v
-		}
-	}
-	return nil
+	return edge.OfKeys(x.Recording, func(own *suite.Recording) *suite.Violation {
+		return judge(&exam{Recording: own, traits: x.traits, edges: x.edges, payload: x.payload})
+	}, append(shared, verb.Cancel)...) // of the context of all
 }
 
 // busyBeside judges the emissions of one key among all, whose callbacks take time. A throttle may

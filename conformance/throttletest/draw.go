@@ -31,11 +31,10 @@ func (c *contract) Draw(s *suite.Suite, pick suite.Pick) conformance.Schedule {
 	}
 	out := suite.Plan(cfg)
 	at, n := time.Duration(0), 0
-	for i, m := range suite.Moves(pick, ops, len(gaps), 2*cfg.Interval, 0) {
-		if i > 0 && m.Gap < len(gaps) {
-			at += gaps[m.Gap]
+	for i, m := range suite.Moves(pick, ops, gaps, 2*cfg.Interval, 0) {
+		if i > 0 || m.Gap == len(gaps) {
+			at += m.After
 		}
-		at += m.Any
 		st := conformance.Step{Op: m.Op, At: at}
 		if m.Op == verb.Call {
 			n++
@@ -62,26 +61,22 @@ func (c *contract) drawnEdges() []Edges {
 func (c *contract) drawn() []conformance.Config {
 	edges := c.drawnEdges()
 	var out []conformance.Config
-	for _, d := range []string{"100ms", "333.333333ms", "1ms", "2500h"} {
+	for _, cfg := range suite.Each(suite.Configured(), "interval", "100ms", "333.333333ms", "1ms", "2500h") {
 		for _, e := range edges {
-			out = append(out, suite.Configured("interval", d, "edges", e.String()))
+			out = append(out, cfg.With("edges", e.String()))
 		}
 	}
 	for _, e := range edges {
 		if c.spec.Time == conformance.PackageTime {
 			break // a bubble's epoch is fixed, and timers of no duration crash some toolchains
 		}
-		for _, epoch := range suite.DrawnEpochs {
-			out = append(out, suite.Configured("interval", "100ms", "edges", e.String(), "epoch", epoch))
-		}
+		out = append(out, suite.Each(base.With("edges", e.String()), "epoch", suite.DrawnEpochs...)...)
 		if e&Leading != 0 || e == Trailing && synctestcompat.Available {
 			out = append(out, suite.Configured("interval", "0", "edges", e.String()))
 		}
 	}
 	if c.spec.Traits.Windows != 0 && slices.Contains(edges, Leading) {
-		for _, k := range []string{"2", "3", "10"} {
-			out = append(out, suite.Configured("interval", "100ms", "edges", "leading", "k", k))
-		}
+		out = append(out, suite.Each(base.With("edges", "leading"), "k", "2", "3", "10")...)
 	}
 	return out
 }
@@ -95,8 +90,7 @@ func (c *contract) drawnBusy(s *suite.Suite) []conformance.Config {
 	var out []conformance.Config
 	for _, e := range c.drawnEdges() {
 		if e != NoEdges {
-			cfg := base.With("edges", e.String())
-			out = append(out, cfg.With("busy", "30ms"), cfg.With("busy", "250ms"))
+			out = append(out, suite.Each(base.With("edges", e.String()), "busy", "30ms", "250ms")...)
 		}
 	}
 	return out

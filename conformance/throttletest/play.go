@@ -85,8 +85,7 @@ func (c *contract) Play(st *suite.Stage) {
 	if r.edges == 0 {
 		r.edges = c.built()
 	}
-	r.apart = edge.HasKeys(st.Schedule) &&
-		(st.Family == suite.Instances || c.FamilyOf(st.Suite, st.Schedule) == suite.Instances)
+	r.apart = edge.Apart(st, c.FamilyOf)
 	if !st.Make(func() { r.instance(0) }) {
 		return
 	}
@@ -95,7 +94,7 @@ func (c *contract) Play(st *suite.Stage) {
 	st.Rests, st.After = true, r.after
 	st.Released = edge.StoppedSoon(st.Schedule)
 	impl := r.made[0]
-	end := st.Each(row, func(s conformance.Step) { r.step(s) })
+	end := st.Each(suite.Together, r.step)
 	rest := suite.Times(3, cfg.Interval)
 	end = st.Until(end, max(rest, time.Millisecond))
 	if readerGone(st.Schedule) {
@@ -109,16 +108,6 @@ func (c *contract) Play(st *suite.Stage) {
 		st.Rec.Locked(func(rec *suite.Recording) { rec.Closed = closed })
 	}
 	st.End(end, rest, func() { r.release(blocks) })
-}
-
-// row counts the racing steps of one instant that begin with the first: nothing comes
-// between them. Any other step is by itself.
-func row(steps []conformance.Step) int {
-	n := 1
-	for n < len(steps) && steps[0].Racing && steps[n].Racing && steps[n].At == steps[0].At {
-		n++
-	}
-	return n
 }
 
 // instance returns the throttle of a key, and makes it when it is first needed.

@@ -97,12 +97,10 @@ func (c *contract) intervals(s *suite.Suite, e Edges) []suite.Family {
 			out = append(out, suite.Family{Name: "zero in a row", Skip: skip, Schedules: zeroRows(zero)})
 		}
 	}
-	if s.Time != conformance.PackageTime {
-		for _, epoch := range suite.Epochs {
-			cfg := cfg.With("epoch", epoch)
-			there := append(numbered(cfg, calls, grid, 3), c.ages(cfg)...)
-			out = append(out, suite.Family{Name: "epoch " + epoch, Schedules: there})
-		}
+	for _, epoch := range s.Epochs() {
+		cfg := cfg.With("epoch", epoch)
+		there := append(numbered(cfg, calls, grid, 3), c.ages(cfg)...)
+		out = append(out, suite.Family{Name: "epoch " + epoch, Schedules: there})
 	}
 	return out
 }

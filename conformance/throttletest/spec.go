@@ -192,8 +192,7 @@ var withKey = map[conformance.Op]conformance.Op{verb.Call: opKeys, verb.Reset: o
 
 // Learn looks at an instance that is thrown away.
 func (c *contract) Learn(*suite.Suite) map[conformance.Op]bool {
-	h := suite.NewFakeTime(conformance.Config{}.Start(), false)
-	f := c.spec.New(Env{Clock: h.Clock(), Start: h.Start}, Config{Interval: time.Hour, Edges: c.built()}, func(int) {})
+	f := c.spec.New(suite.Aside(), Config{Interval: time.Hour, Edges: c.built()}, func(int) {})
 	suite.ThrowAway(func() { f.release(false) })
 	calls := f.AllowAt != nil
 	if !c.explicit() {

@@ -189,7 +189,7 @@ func (x *exam) order() (events map[int]int, reset int) {
 // rows reports whether several steps of one instant race.
 func (x *exam) rows() bool {
 	for i := range x.Schedule.Steps {
-		if row(x.Schedule.Steps[i:]) > 1 {
+		if suite.Together(x.Schedule.Steps[i:]) > 1 {
 			return true
 		}
 	}

@@ -84,6 +84,18 @@ func OfKey(rec *suite.Recording, key int, shared ...conformance.Op) *suite.Recor
 	return &own
 }
 
+// OfKeys finds what judge finds of one key first.
+func OfKeys(rec *suite.Recording, judge func(own *suite.Recording) *suite.Violation,
+	shared ...conformance.Op) *suite.Violation {
+	for key := 1; key <= LastKey(rec.Schedule); key++ {
+		if v := judge(OfKey(rec, key, shared...)); v != nil {
+			v.Headline = fmt.Sprintf("key %d: %s", key, v.Headline)
+			return v
+		}
+	}
+	return nil
+}
+
 // Beside reports whether an instance does something else beside others than alone: what it does wrong in either case is
 // not owing to them.
 func Beside(rec *suite.Recording, again suite.Rerun) bool {
@@ -129,6 +141,12 @@ func FamilyOf(schedule conformance.Schedule, takes func(op conformance.Op) bool)
 		return suite.Instances
 	}
 	return suite.Keys
+}
+
+// Apart reports whether each key of a stage's schedule has an instance of its own. FamilyOf is that of its contract.
+func Apart(st *suite.Stage, familyOf func(*suite.Suite, conformance.Schedule) string) bool {
+	return HasKeys(st.Schedule) &&
+		(st.Family == suite.Instances || familyOf(st.Suite, st.Schedule) == suite.Instances)
 }
 
 // OneKey gives all steps of each schedule the key 1.
@@ -216,13 +234,7 @@ func EachKey(rec *suite.Recording, judge func(own *suite.Recording) *suite.Viola
 	if slices.ContainsFunc(rec.Schedule.Steps, others) || suite.GoesBack(rec.Schedule) {
 		return nil // of which key the newest instant is, or for which a limit is, is open
 	}
-	for key := 1; key <= LastKey(rec.Schedule); key++ {
-		if v := judge(OfKey(rec, key, forAll...)); v != nil {
-			v.Headline = fmt.Sprintf("key %d: %s", key, v.Headline)
-			return v
-		}
-	}
-	return nil
+	return OfKeys(rec, judge, forAll...)
 }
 
 // Alone finds a key of which something else is decided than if nobody asks for the others. Some operations are for

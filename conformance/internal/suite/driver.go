@@ -62,6 +62,12 @@ func NewFakeTime(start time.Time, bubble bool) *FakeTime {
 	return f
 }
 
+// Aside is an environment in which nothing is run.
+func Aside() conformance.Env {
+	start := conformance.Config{}.Start()
+	return conformance.Env{Clock: NewFakeTime(start, false).Clock(), Start: start}
+}
+
 // Clock returns the fake clock.
 func (f *FakeTime) Clock() clockwork.Clock { return f.Fake }
 

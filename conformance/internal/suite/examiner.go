@@ -156,24 +156,29 @@ type Pick = func(label string, n int) int
 // Move is one step of a drawn schedule before it has an instant. Its zero value is the
 // plainest.
 type Move struct {
-	Op   conformance.Op
-	Gap  int           // an index into the gaps, or their number, which stands for Any
-	Any  time.Duration // any gap up to the span
-	N    int
-	Race bool
+	Op    conformance.Op
+	Gap   int           // an index into the gaps, or their number, which stands for any gap up to the span
+	After time.Duration // the gap
+	N     int
+	Race  bool
 }
+
+// Deadline is a gap in place of that to the next deadline, which only a contract knows.
+const Deadline time.Duration = -1
 
 // Longest is the number of moves of the longest schedule that is drawn.
 const Longest = 20
 
-// Moves draws between one and [Longest] moves. Their Gap is at most the number of gaps,
-// Any at most the span, and N at most the largest.
-func Moves(pick Pick, ops []conformance.Op, gaps int, span time.Duration, largest int) []Move {
+// Moves draws between one and [Longest] moves. Each comes one of the gaps after the one before, or any time up to the
+// span, and its N is at most the largest.
+func Moves(pick Pick, ops []conformance.Op, gaps []time.Duration, span time.Duration, largest int) []Move {
 	var moves []Move
 	for len(moves) == 0 || more(pick, len(moves), Longest) {
-		m := Move{Op: OneOf(pick, "op", ops), Gap: pick("gap", gaps+1), N: pick("n", largest+1)}
-		if m.Gap == gaps {
-			m.Any = time.Duration(pick("ns", int(min(int64(span), math.MaxInt-1))+1))
+		m := Move{Op: OneOf(pick, "op", ops), Gap: pick("gap", len(gaps)+1), N: pick("n", largest+1)}
+		if m.Gap < len(gaps) {
+			m.After = gaps[m.Gap]
+		} else {
+			m.After = time.Duration(pick("ns", int(min(int64(span), math.MaxInt-1))+1))
 		}
 		m.Race = pick("race", 8) == 7
 		moves = append(moves, m)
@@ -205,6 +210,14 @@ func GapsAround(lengths ...time.Duration) []time.Duration {
 	return out
 }
 
+// Each are the configurations with each of the values of a key.
+func Each(cfg conformance.Config, key string, values ...string) (out []conformance.Config) {
+	for _, v := range values {
+		out = append(out, cfg.Without(key).With(key, v))
+	}
+	return out
+}
+
 // Renumbered numbers the payloads of calls and the names of items from 1.
 func Renumbered(s conformance.Schedule) conformance.Schedule {
 	s.Steps = slices.Clone(s.Steps)
@@ -225,12 +238,12 @@ func DrawBusy(pick Pick, cfg conformance.Config, wait time.Duration, ops []confo
 	gaps := []time.Duration{0, wait / 2, wait, wait + wait/5, wait * 5 / 2, 10 * wait}
 	s := conformance.Schedule{Config: cfg}
 	at, ended := time.Duration(0), false
-	for i, m := range Moves(pick, ops, len(gaps)-1, 0, 0) {
+	for i, m := range Moves(pick, ops, gaps[:len(gaps)-1], 0, 0) {
 		if ended && !m.Op.Counts() && !m.Op.Ends() {
 			continue
 		}
 		if i > 0 {
-			at += gaps[min(m.Gap, len(gaps)-1)] + time.Duration(7*i)*time.Microsecond
+			at += gaps[m.Gap] + time.Duration(7*i)*time.Microsecond
 		}
 		ended = ended || m.Op.Ends()
 		s.Steps = append(s.Steps, conformance.Step{Op: m.Op, At: at})

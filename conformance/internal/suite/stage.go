@@ -207,6 +207,15 @@ func (s *Stage) Each(row func(left []conformance.Step) int, do func(st conforman
 	return end
 }
 
+// Together is how many of the steps that are left are done without a pause: those that race at one instant.
+func Together(left []conformance.Step) int {
+	n := 1
+	for left[0].Racing && n < len(left) && left[n].Racing && left[n].At == left[0].At {
+		n++
+	}
+	return n
+}
+
 // one does the steps that are done without a pause.
 func (s *Stage) one(first conformance.Step, all func()) {
 	if s.Occupied != nil && s.occupied(first) {
