@@ -21,80 +21,80 @@ func (c *contract) Rules() []suite.Rule[Traits, *exam] {
 	anchor := []string{"Anchor"}
 	rules := []suite.Rule[Traits, *exam]{
 		{
-			Rule: core("BT-ONCE", "Every accepted item, and no other, MUST be in exactly one batch; a batch "+
+			Rule: suite.Core("BT-ONCE", "Every accepted item, and no other, MUST be in exactly one batch; a batch "+
 				"MUST NOT change while its consumer runs."),
 			Check: (*exam).once,
 		},
 		{
-			Rule: core("BT-ORDER", "Items MUST keep their order, within a batch and from batch to batch."),
+			Rule: suite.Core("BT-ORDER", "Items MUST keep their order, within a batch and from batch to batch."),
 		},
 		{
-			Rule: core("BT-FULL", "The item that fills a batch MUST hand it over at once, and no batch may "+
+			Rule: suite.Core("BT-FULL", "The item that fills a batch MUST hand it over at once, and no batch may "+
 				"have more items."),
 			Declared: anchor,
 			About:    having(func(cfg conformance.Config) bool { return cfg.Size > 1 }),
 		},
 		{
-			Rule: core("BT-AGE", "A batch that is not full MUST be handed over exactly when its delay ends, "+
+			Rule: suite.Core("BT-AGE", "A batch that is not full MUST be handed over exactly when its delay ends, "+
 				"counted from its first item or as declared."),
 			Declared: anchor,
 			About:    having(func(cfg conformance.Config) bool { return cfg.Delay > 0 }),
 		},
 		{
-			Rule:   core("BT-EMPTY", "A batch MUST NOT be empty, unless declared."),
+			Rule:   suite.Core("BT-EMPTY", "A batch MUST NOT be empty, unless declared."),
 			Unless: empties,
 		},
 		{
-			Rule: core("BT-REARM", "The delay of the next batch MUST count from its own first item, even "+
+			Rule: suite.Core("BT-REARM", "The delay of the next batch MUST count from its own first item, even "+
 				"after a full batch, a Flush and idle time."),
 			Absent:   first,
 			Declared: anchor,
 			About:    having(func(cfg conformance.Config) bool { return cfg.Delay > 0 }),
 		},
 		{
-			Rule: core("BT-STALE", "The timer of a batch that was already handed over MUST NOT hand over the "+
+			Rule: suite.Core("BT-STALE", "The timer of a batch that was already handed over MUST NOT hand over the "+
 				"next one."),
 			Absent:   first,
 			Declared: anchor,
 			About:    having(func(cfg conformance.Config) bool { return cfg.Delay > 0 }),
 		},
 		{
-			Rule: core("BT-MEET", "A batch that becomes full, is flushed or closed just as its delay ends MUST be "+
-				"handed over once; an item of that instant MUST be in it or begin the next."),
+			Rule: suite.Core("BT-MEET", "A batch that becomes full, is flushed or closed just as its delay ends MUST "+
+				"be handed over once; an item of that instant MUST be in it or begin the next."),
 			Declared: anchor,
 			About:    func(j suite.Job) bool { return j.Schedule.RacingSteps() > 0 },
 		},
 		{
-			Rule:     core("BT-FLUSH", "Flush MUST hand over the current batch at once."),
+			Rule:     suite.Core("BT-FLUSH", "Flush MUST hand over the current batch at once."),
 			Ops:      []conformance.Op{verb.Flush},
 			Declared: anchor,
 			About:    suite.Has(verb.Flush),
 		},
 		{
-			Rule: core("BT-FLUSH0", "If no items wait, Flush MUST NOT do anything, now or to the next delay."),
+			Rule: suite.Core("BT-FLUSH0", "If no items wait, Flush MUST NOT do anything, now or to the next delay."),
 			Ops:  []conformance.Op{verb.Flush}, Declared: anchor,
 			Unless: empties,
 			About:  suite.Has(verb.Flush),
 		},
 		{
-			Rule: core("BT-CLOSE", "Close MUST hand over the current batch, at once or as its delay ends, or "+
+			Rule: suite.Core("BT-CLOSE", "Close MUST hand over the current batch, at once or as its delay ends, or "+
 				"drop it, as declared; later items MUST NOT be handed over, and MUST be refused where items can be."),
 			Ops:      []conformance.Op{verb.Close},
 			Declared: []string{"CloseFlush"},
 			About:    suite.Has(verb.Close),
 		},
 		{
-			Rule: core("BT-BUSY", "Items that come while the consumer runs MUST be handed over beside it or "+
+			Rule: suite.Core("BT-BUSY", "Items that come while the consumer runs MUST be handed over beside it or "+
 				"after it, in order; callers wait, or items are refused, only then and only as declared."),
 			Declared: []string{"Anchor", "Busy"},
 		},
 		{
-			Rule:     core("BT-N1", "With a size of 1 each item MUST be handed over at once."),
+			Rule:     suite.Core("BT-N1", "With a size of 1 each item MUST be handed over at once."),
 			Declared: anchor,
 			About:    having(func(cfg conformance.Config) bool { return cfg.Size == 1 }),
 		},
 		{
-			Rule: core("BT-D0", "With a delay of 0 every batch MUST be handed over at once, or every batch "+
+			Rule: suite.Core("BT-D0", "With a delay of 0 every batch MUST be handed over at once, or every batch "+
 				"only when full, by Flush or by Close."),
 			Declared: anchor,
 			About:    having(func(cfg conformance.Config) bool { return cfg.Delay == 0 }),
@@ -102,25 +102,25 @@ func (c *contract) Rules() []suite.Rule[Traits, *exam] {
 		suite.OneClock[Traits, *exam](onPackageTime, marks),
 		suite.Calls[Traits]((*exam).calls),
 		{
-			Rule: core("X-PANIC", "If the consumer panics, later batches MUST be handed over as if it had "+
+			Rule: suite.Core("X-PANIC", "If the consumer panics, later batches MUST be handed over as if it had "+
 				"returned."),
 			Declared: []string{"Anchor"},
 			About:    func(j suite.Job) bool { return j.Schedule.Config.Panics > 0 },
 			Sees:     func(x *exam) bool { return x.Panicked },
 		},
 		{
-			Rule:   core("X-REENT", "Adding and Flush MUST NOT deadlock if the consumer calls them."),
+			Rule:   suite.Core("X-REENT", "Adding and Flush MUST NOT deadlock if the consumer calls them."),
 			Unless: func(s *suite.Suite, tr *Traits) string { return edge.NoReentry(s, tr.Reentrancy) },
 			About:  func(j suite.Job) bool { return j.Schedule.Config.Inside != "" },
 			Check:  (*exam).reentry,
 		},
 		{
-			Rule:  core("X-LEAK", "No goroutine or armed timer may remain after Close, or while idle."),
+			Rule:  suite.Core("X-LEAK", "No goroutine or armed timer may remain after Close, or while idle."),
 			About: suite.Looked,
 			Check: (*exam).left,
 		},
 		{
-			Rule: core("X-CONC", "Each item of concurrent callers at one instant MUST be in exactly one "+
+			Rule: suite.Core("X-CONC", "Each item of concurrent callers at one instant MUST be in exactly one "+
 				"batch, and no batch may exceed its size."),
 			Meets: true,
 			Probe: c.concurrent,
@@ -137,10 +137,6 @@ func (c *contract) Rules() []suite.Rule[Traits, *exam] {
 		}
 	}
 	return rules
-}
-
-func core(id, text string) conformance.Rule {
-	return conformance.Rule{ID: id, Text: text, Level: conformance.Core}
 }
 
 // once finds batches that changed under their consumer, and what the model says of BT-ONCE.

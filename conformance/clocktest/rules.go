@@ -17,9 +17,7 @@ const programs = "CK-DIFF"
 // Rules are the laws of a fake clock. Unless they say otherwise they are core, and compare the runs of the family that
 // bears their name with package time.
 func (c *contract) Rules() []suite.Rule[Traits, *exam] {
-	core := func(id, text string) conformance.Rule {
-		return conformance.Rule{ID: id, Text: text, Level: conformance.Core}
-	}
+	core := suite.Core
 	unlessForbidden := func(_ *suite.Suite, tr *Traits) string { return tr.forbids() }
 	unlessNothing := func(_ *suite.Suite, tr *Traits) string {
 		return suite.If(tr.Waits == WaitsForNothing, "declared: "+tr.Waits.String())

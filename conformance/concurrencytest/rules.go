@@ -14,12 +14,7 @@ import (
 
 // Rules are the laws of a concurrency limiter. Those that have no Check are guards of the model.
 func (c *contract) Rules() []suite.Rule[Traits, *exam] {
-	core := func(id, text string) conformance.Rule {
-		return conformance.Rule{ID: id, Text: text, Level: conformance.Core}
-	}
-	extended := func(id, text string) conformance.Rule {
-		return conformance.Rule{ID: id, Text: text, Level: conformance.Extended}
-	}
+	core, extended := suite.Core, suite.Extended
 	withoutContext := lacking(func(tr *Traits) bool { return tr.Context == ContextIgnored })
 	withoutHook := lacking(func(tr *Traits) bool { return tr.Hook == HookNone })
 	mayLeave := func(_ *suite.Suite, tr *Traits) string { return tr.mayLeave() }

@@ -42,13 +42,8 @@ func (c *contract) Rules() []rule {
 // whateverEdges are the rules that need not know on which edges a debouncer fires.
 var whateverEdges = []string{"X-CLOCK1", "X-CALLS", "X-REENT", "X-LEAK", "X-RACE"}
 
-func core(id, text string) conformance.Rule {
-	return conformance.Rule{ID: id, Text: text, Level: conformance.Core}
-}
-
-func extended(id, text string) conformance.Rule {
-	return conformance.Rule{ID: id, Text: text, Level: conformance.Extended}
-}
+// The two kinds of rules.
+var core, extended = suite.Core, suite.Extended
 
 // laws are the rules about a single debouncer on a clock that goes forward. Once one of
 // them is broken, the rules about keys, instances and the like would only show the same

@@ -16,9 +16,7 @@ import (
 
 // Rules are the laws of a leaky bucket.
 func (c *contract) Rules() []suite.Rule[Traits, *exam] {
-	core := func(id, text string) conformance.Rule {
-		return conformance.Rule{ID: id, Text: text, Level: conformance.Core}
-	}
+	core := suite.Core
 	return []suite.Rule[Traits, *exam]{
 		{
 			Rule: core("LB-SPACE", "Items MUST leave at least the interval apart, measured from item to "+

@@ -54,13 +54,8 @@ func taken(sees func(*exam) bool) func(*exam) bool {
 	return func(x *exam) bool { return !(x.traits.OneAtATime && asks(x.Schedule, several)) && sees(x) }
 }
 
-func core(id, text string) conformance.Rule {
-	return conformance.Rule{ID: id, Text: text, Level: conformance.Core}
-}
-
-func extended(id, text string) conformance.Rule {
-	return conformance.Rule{ID: id, Text: text, Level: conformance.Extended}
-}
+// The two kinds of rules.
+var core, extended = suite.Core, suite.Extended
 
 func ops(all ...conformance.Op) []conformance.Op { return all }
 

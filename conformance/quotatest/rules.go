@@ -12,12 +12,8 @@ import (
 
 // Rules are the laws of a quota.
 func (c *contract) Rules() []suite.Rule[Traits, *exam] {
-	core := func(id, text string) conformance.Rule {
-		return conformance.Rule{ID: id, Text: text, Level: conformance.Core}
-	}
-	answered := func(id, text string) conformance.Rule { // of limiters that answer with the field
-		return conformance.Rule{ID: id, Text: text, Level: conformance.Extended}
-	}
+	core := suite.Core
+	answered := suite.Extended // of limiters that answer with the field
 	log, counter := c.absentBut(SlidingLog), c.absentBut(SlidingCounter)
 	window, gcra := c.absentBut(FixedWindow), c.absentBut(GCRA)
 	allow, many := []conformance.Op{verb.Allow}, []conformance.Op{takesMany}

@@ -14,13 +14,8 @@ import (
 
 type rule = suite.Rule[Traits, *exam]
 
-func core(id, text string) conformance.Rule {
-	return conformance.Rule{ID: id, Text: text, Level: conformance.Core}
-}
-
-func extended(id, text string) conformance.Rule {
-	return conformance.Rule{ID: id, Text: text, Level: conformance.Extended}
-}
+// The two kinds of rules.
+var core, extended = suite.Core, suite.Extended
 
 // breaks is the Check of a rule that is broken if the first difference between a run and the model says so.
 func breaks(id string) func(x *exam) *suite.Violation {

@@ -11,6 +11,16 @@ import (
 	"github.com/escapement-go/escapement/conformance"
 )
 
+// Core is a rule that holds for every implementation of a contract.
+func Core(id, text string) conformance.Rule {
+	return conformance.Rule{ID: id, Text: text, Level: conformance.Core}
+}
+
+// Extended is a rule of a feature, or of a promise, that not every implementation has.
+func Extended(id, text string) conformance.Rule {
+	return conformance.Rule{ID: id, Text: text, Level: conformance.Extended}
+}
+
 // callsRule is the rule of Calls.
 const callsRule = "X-CALLS"
 
