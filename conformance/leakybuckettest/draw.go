@@ -1,6 +1,7 @@
 package leakybuckettest
 
 import (
+	"slices"
 	"time"
 
 	"github.com/escapement-go/escapement/conformance"
@@ -96,25 +97,21 @@ func (c *contract) drawn() []conformance.Config {
 
 // Fits accepts what is configured and numbered as a drawn schedule is.
 func (c *contract) Fits(s *suite.Suite, schedule conformance.Schedule) bool {
-	if !suite.Among(c.drawn(), schedule.Config) || !s.Plain(schedule, "interval", "backlog", "epoch") {
-		return false
-	}
 	items, ended := 0, conformance.Op("")
-	for _, st := range schedule.Steps {
-		switch {
-		case st.Op == verb.Put:
-			if items++; st.N != items {
-				return false
-			}
-		case !mayFollow(st.Op, ended), st.Op == verb.Cancel && (st.N < 1 || st.N > items),
-			st.Op != verb.Cancel && items == 0:
-			return false
-		}
-		if st.Op == verb.Close || st.Op == verb.Stop {
+	odd := func(st conformance.Step) bool {
+		late := !mayFollow(st.Op, ended)
+		switch st.Op {
+		case verb.Put: // numbered as Plain asks for
+			items++
+		case verb.Cancel:
+			return st.N < 1 || st.N > items
+		case verb.Close, verb.Stop:
 			ended = st.Op
 		}
+		return late || items == 0
 	}
-	return true
+	return suite.Among(c.drawn(), schedule.Config) && s.Plain(schedule, "interval", "backlog", "epoch") &&
+		!slices.ContainsFunc(schedule.Steps, odd)
 }
 
 // Tidied numbers the items of a schedule from which steps were left out.

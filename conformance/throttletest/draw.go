@@ -49,17 +49,9 @@ func (c *contract) Draw(s *suite.Suite, pick suite.Pick) conformance.Schedule {
 	return out
 }
 
-// drawnEdges are those of schedules that are drawn.
-func (c *contract) drawnEdges() []Edges {
-	if edges := c.spec.Traits.Edges; len(edges) > 0 {
-		return edges
-	}
-	return []Edges{Leading}
-}
-
 // drawn lists the configurations of schedules that are drawn.
 func (c *contract) drawn() []conformance.Config {
-	edges := c.drawnEdges()
+	edges := c.kinds()
 	var out []conformance.Config
 	for _, cfg := range suite.Each(suite.Configured(), "interval", "100ms", "333.333333ms", "1ms", "2500h") {
 		for _, e := range edges {
@@ -88,7 +80,7 @@ func (c *contract) drawnBusy(s *suite.Suite) []conformance.Config {
 		return nil
 	}
 	var out []conformance.Config
-	for _, e := range c.drawnEdges() {
+	for _, e := range c.kinds() {
 		if e != NoEdges {
 			out = append(out, suite.Each(base.With("edges", e.String()), "busy", "30ms", "250ms")...)
 		}
@@ -118,7 +110,7 @@ func (c *contract) Twins(s *suite.Suite) twins.Terms {
 			return suite.DrawClear(pick, cfg, ops, suite.Bare)
 		},
 	}
-	for _, e := range c.drawnEdges() {
+	for _, e := range c.kinds() {
 		tw.Configs = append(tw.Configs, suite.Configured("interval", suite.Unit.String(), "edges", e.String()))
 	}
 	return tw

@@ -54,8 +54,8 @@ var names = map[conformance.Edges]string{
 	conformance.LeadingAndTrailing: "LeadingAndTrailing", conformance.NoEdges: "NoEdges",
 }
 
-// Literal returns what writes a value of [Chosen] in the terms of a package.
-func Literal(pkg string) func(value int) string {
+// literal returns what writes a value of [Chosen] in the terms of a package.
+func literal(pkg string) func(value int) string {
 	return func(value int) string {
 		var list []string
 		for _, e := range Listed(value) {
@@ -65,10 +65,10 @@ func Literal(pkg string) func(value int) string {
 	}
 }
 
-// Single are the values of a choice that stand for one of the edges, as Literal writes them.
-func Single(pkg string) (values []string) {
+// single are the values of a choice that stand for one of the edges, as literal writes them.
+func single(pkg string) (values []string) {
 	for _, e := range every[:3] {
-		values = append(values, Literal(pkg)(int(e)))
+		values = append(values, literal(pkg)(int(e)))
 	}
 	return values
 }
@@ -104,29 +104,29 @@ type alike struct {
 }
 
 // EdgesChoice is the choice of the edges that New builds, of a package, and what each value of it means. Preferred is
-// what is built where a schedule does not say; run is that of [Observed].
+// what is built where a schedule does not say; run is that of observed.
 func EdgesChoice(s *suite.Suite, pkg string, declared *[]conformance.Edges, preferred conformance.Edges, means []string,
 	said *Said, run func(e conformance.Edges, steps string) *suite.Recording) suite.Choice {
 	return suite.Choice{
-		Name: "Edges", Declared: Chosen(*declared), Values: Single(pkg), Literal: Literal(pkg), Means: means,
+		Name: "Edges", Declared: Chosen(*declared), Values: single(pkg), Literal: literal(pkg), Means: means,
 		Needless: suite.Always, Shown: said.Of("Edges"),
 		Observe: func() int {
-			value, why := Observed(s, pkg, run)
+			value, why := observed(s, pkg, run)
 			said.Note("Edges", why)
 			return value
 		},
 		Set: func(v int) { *declared = Listed(v) },
 		Alter: func(v int, rec *suite.Recording) (*suite.Recording, bool) {
-			return Alter(rec, *declared, Preferred(*declared, preferred), conformance.Edges(v))
+			return alter(rec, *declared, Preferred(*declared, preferred), conformance.Edges(v))
 		},
 	}
 }
 
-// Observed returns the edges that New responds to, as a value of [Chosen], and what is to be said of others. Where it
+// observed returns the edges that New responds to, as a value of [Chosen], and what is to be said of others. Where it
 // does with some edges what it does with no others it can build these, whatever fires. Of edges with which it does the
 // same, those on which something fires are the ones that it builds. Run plays the steps of a text with some edges,
 // and returns nil if they cannot be built, or if it hangs: those that hang are built, and their rules say so.
-func Observed(
+func observed(
 	s *suite.Suite, pkg string, run func(e conformance.Edges, steps string) *suite.Recording,
 ) (value int, said string) {
 	var groups []*alike

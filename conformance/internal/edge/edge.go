@@ -206,9 +206,9 @@ func Kinds(has []conformance.Edges, first conformance.Edges) []conformance.Edges
 // NoSuchEdge is why rules of edges that are not declared are skipped.
 const NoSuchEdge = "declared edges do not include it"
 
-// Alter returns a run as if another edge had been configured, for hints; nil and false if
+// alter returns a run as if another edge had been configured, for hints; nil and false if
 // that edge is declared already, or is the one that is built.
-func Alter(rec *suite.Recording, has []conformance.Edges, built, e conformance.Edges) (*suite.Recording, bool) {
+func alter(rec *suite.Recording, has []conformance.Edges, built, e conformance.Edges) (*suite.Recording, bool) {
 	if configured := rec.Schedule.Config.Edges; configured != 0 {
 		built = configured
 	}
