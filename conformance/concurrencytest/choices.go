@@ -24,6 +24,10 @@ func (c *contract) Table(s *suite.Suite, tr *Traits) []suite.Choice {
 			return look()
 		}
 	}
+	nothingWaits := "a request that cannot run is rejected at once"
+	if c.triesOnly {
+		nothingWaits = "no operation waits; if a request can wait, set Acquire, Take, Lock or Do"
+	}
 	nowaits := func() bool { return tr.Backlog == BacklogNone }
 	asleep := edge.Flag(&tr.HoldsLockWhileWaiting, suite.Choice{
 		Name: "HoldsLockWhileWaiting", Values: flags, Apart: true,
@@ -37,8 +41,12 @@ func (c *contract) Table(s *suite.Suite, tr *Traits) []suite.Choice {
 	return []suite.Choice{
 		// the first, since schedules in which two wait show nothing otherwise
 		edge.Learnt(asleep, tr.HoldsLockWhileWaiting, spec.HoldsLockWhileWaiting, learnt.HoldsLockWhileWaiting),
-		edge.Learnt(c.backlog(tr, observe(func() int { return int(c.observeBacklog(s)) })),
-			tr.Backlog, spec.Backlog, learnt.Backlog),
+		edge.Learnt(edge.Choice(&tr.Backlog, suite.Choice{
+			Name: "Backlog", Values: backlogs, Needless: suite.Always, Apart: true, Sure: true,
+			Order:   []int{int(BacklogBounded), int(BacklogNone)}, // most published ones have no bound
+			Means:   []string{"as many requests wait as New is told", "any number of requests waits", nothingWaits},
+			Observe: observe(func() int { return int(c.observeBacklog(s)) }),
+		}), tr.Backlog, spec.Backlog, learnt.Backlog),
 		edge.Learnt(edge.Choice(&tr.Timeout, suite.Choice{
 			Name: "Timeout", Values: timeouts, Needless: nowaits, Apart: true,
 			Means:   []string{"a request waits as long as New is told", "only its context ends a wait"},
@@ -100,19 +108,6 @@ func (c *contract) Table(s *suite.Suite, tr *Traits) []suite.Choice {
 			Observe: observe(func() int { return int(observeHook(s, c.traits)) }),
 		}), tr.Hook, spec.Hook, learnt.Hook),
 	}
-}
-
-// backlog is the choice of a bound on who waits. Most published limiters have none.
-func (c *contract) backlog(tr *Traits, observe func() int) suite.Choice {
-	nothingWaits := "a request that cannot run is rejected at once"
-	if c.triesOnly {
-		nothingWaits = "no operation waits; if a request can wait, set Acquire, Take, Lock or Do"
-	}
-	return edge.Choice(&tr.Backlog, suite.Choice{
-		Name: "Backlog", Values: backlogs, Order: []int{int(BacklogBounded), int(BacklogNone)},
-		Means:    []string{"as many requests wait as New is told", "any number of requests waits", nothingWaits},
-		Needless: suite.Always, Apart: true, Sure: true, Observe: observe,
-	})
 }
 
 // asleep reports whether one who waits for a slot holds a lock for which the next one waits.

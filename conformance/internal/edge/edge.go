@@ -1,7 +1,8 @@
 // Package edge has what the contracts of debouncers and throttles share: both fire on the
 // leading edge, on the trailing edge or on both edges of a burst or an interval. A
 // contract's model says what must fire; Compare finds the first difference. What the
-// contracts of limiters and quotas share about keys is in keys.go.
+// contracts of limiters and quotas share about keys is in keys.go, and how all contracts make their
+// choices in choice.go.
 package edge
 
 import (
