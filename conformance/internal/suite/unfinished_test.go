@@ -1,6 +1,7 @@
 package suite
 
 import (
+	"fmt"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -132,6 +133,26 @@ func TestBudget_endsWhatPolls(t *testing.T) {
 					source, r.LeftOut[polls], r)
 			}
 		}
+	}
+}
+
+// Hours of ticks of 50 ms are run, but not any number of them: what is as long is left out then, whatever its wait.
+func TestBudget_ofAllRuns(t *testing.T) {
+	const hour = 72_000
+	e := newEngine(t, aboutBell(), bell{}, inside.Options{})
+	e.reset()
+	long := Job{Schedule: MustParse("wait=10ms | call 1 @0 | call 2 @1h")}
+	short := Job{Schedule: MustParse("wait=100ms | call 1 @0 | call 2 @1s")}
+	judged := 0
+	for ; judged < 100 && e.tooLong(long) == ""; judged++ {
+		other := MustParse(fmt.Sprintf("wait=%dms | call 1 @0 | call 2 @1h", 20+judged))
+		e.judge(nil, Job{Schedule: other}, &Recording{wakes: hour})
+	}
+	if want := enough/hour + 1; judged != want {
+		t.Errorf("%d such hours are judged, want %d", judged, want)
+	}
+	if why := e.tooLong(short); why != "" {
+		t.Errorf("a second is left out: %s", why)
 	}
 }
 
