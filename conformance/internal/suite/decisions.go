@@ -247,9 +247,9 @@ func (e *engine[T, E]) refutes(
 	d, open = e.declaring(d.traits), e.declaring(open.traits) // as the operations are now
 	explained = slices.DeleteFunc(explained, func(r *Rule[T, E]) bool { return !slices.Contains(d.judges, r) })
 	asked := slices.Concat(waiting, explained)
-	sampled, keep := "", e.options.Keep
+	sampled := ""
 	e.try(triedOfEach, func(j Job) bool {
-		if keep != nil && !keep(j.Family, len(j.Schedule.Steps)) {
+		if !e.wanted(j.Family, j.Schedule) {
 			return false
 		}
 		again := j.text == sampled // one sample is enough

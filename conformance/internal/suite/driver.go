@@ -196,7 +196,7 @@ func (b *BubbleTime) Race(at time.Duration, _ inside.Order, step func()) {
 // enough for an hour of a ticker of 50 ms; where that is not enough, it ends there and is
 // left out, and so are schedules of the same configuration that are as long.
 //
-// All runs together may wake it as often as sixteen such hours. From then on schedules are left out, of whatever
+// All runs together may wake it sixteen times as often. From then on schedules are left out, of whatever
 // configuration, that are as long as one in which it woke often.
 const (
 	mostWakes = 110_000

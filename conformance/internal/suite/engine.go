@@ -358,9 +358,9 @@ func (e *engine[T, E]) canaryFailed(why string) *conformance.Report {
 // kept returns the family without the schedules that the options leave out.
 func (e *engine[T, E]) kept(f Family) Family {
 	f = f.made()
-	if keep := e.options.Keep; keep != nil {
+	if e.options.Keep != nil {
 		f.Schedules = slices.DeleteFunc(slices.Clone(f.Schedules), func(s conformance.Schedule) bool {
-			return !keep(f.Name, len(s.Steps))
+			return !e.wanted(f.Name, s)
 		})
 	}
 	if e.options.Shallow && len(f.Schedules) > 1000 {
@@ -377,6 +377,12 @@ func (e *engine[T, E]) kept(f Family) Family {
 		}
 	}
 	return f
+}
+
+// wanted reports whether the options leave a schedule of a family in.
+func (e *engine[T, E]) wanted(family string, s conformance.Schedule) bool {
+	keep := e.options.Keep
+	return keep == nil || keep(family, len(s.Steps))
 }
 
 // withoutLongest returns the schedules but the longest of them. Known ones stay.

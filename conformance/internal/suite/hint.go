@@ -17,7 +17,7 @@ import (
 // declaration that nothing is to be judged would explain every failure.
 func (e *engine[T, E]) hint(r *Rule[T, E], v *Violation) string {
 	switch rec := v.Run; {
-	case rec == nil || r.Check == nil && r.Again == nil || e.explained:
+	case rec == nil || r.probes() || e.explained:
 		return ""
 	case rec.Refused != "" && e.profile.Refusals, rec.Refused == "" && len(rec.Done) == 0:
 		return "" // nothing was done, for whatever reason
@@ -199,7 +199,7 @@ func (e *engine[T, E]) holds(r *Rule[T, E], t *T, choices []Choice, rec *Recordi
 	j := e.review(rec)
 	x := e.c.Exam(t, rec, j)
 	judges := func(r *Rule[T, E]) bool {
-		return (r.Check != nil || r.Again != nil) && skip(e.Suite, r, t, choices).why == "" &&
+		return !r.probes() && skip(e.Suite, r, t, choices).why == "" &&
 			r.about(j) && r.sees(x)
 	}
 	breaks := func(r *Rule[T, E]) bool { return r.Check != nil && r.Check(x) != nil }

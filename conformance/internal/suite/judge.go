@@ -10,7 +10,7 @@ import (
 // active are the rules that judge traces of this implementation.
 func (e *engine[T, E]) active() []*Rule[T, E] {
 	return e.which(func(r *Rule[T, E]) bool {
-		return (r.Check != nil || r.Again != nil) && skip(e.Suite, r, e.traits, e.choices).why == ""
+		return !r.probes() && skip(e.Suite, r, e.traits, e.choices).why == ""
 	})
 }
 
