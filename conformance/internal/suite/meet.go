@@ -18,8 +18,8 @@ const (
 	// Meeters is the number of goroutines, Meetings that of rounds.
 	Meeters  = 2
 	Meetings = 12
-	spins    = 20_000 // turns of a loop before a goroutine stops spinning for another that is on its way
-	glance   = 2_000  // and for one that may have no processor
+	spins    = 2_000  // turns of a loop before a goroutine stops spinning for another that is on its way
+	glance   = 10_000 // and for one that may have no processor: more than a contended lock takes
 )
 
 // NoProgress is why a probe of concurrent use that hangs has no verdict.
@@ -260,7 +260,7 @@ func (s *Suite) MeetBlocking(places, n int, f func(i, k int)) {
 		turn := int64(i*n + k)
 		at[g].reach(turn + 1)
 		for n := 0; at[1-g].Load() <= turn; n++ {
-			if n > spins {
+			if n > glance {
 				runtime.Gosched()
 			}
 		}
