@@ -52,14 +52,8 @@ const (
 
 var busies = []string{"BusyOverlaps", "BusyQueues", "BusyBlocks", "BusyRefuses", "BusyQueuesAnew"}
 
-// Declare goes on as if t had been declared.
-func (c *contract) Declare(t *Traits) { c.spec.Traits = *t }
-
-// Traits returns what is declared.
-func (c *contract) Traits() *Traits {
-	tr := c.spec.Traits
-	return &tr
-}
+// Traits are those of the spec.
+func (c *contract) Traits() (declared, complete *Traits) { return &c.spec.Traits, &c.spec.Traits }
 
 // Table lists the choices.
 func (c *contract) Table(s *suite.Suite, tr *Traits) []suite.Choice {

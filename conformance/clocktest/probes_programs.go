@@ -62,7 +62,7 @@ func (s *search) try(schedules []conformance.Schedule, see func(x *exam)) {
 	for i := range jobs {
 		jobs[i] = suite.Job{Schedule: schedules[i], Family: programs}
 	}
-	h := s.probe.Run(jobs, func(j suite.Job, rec *suite.Recording) { see(s.Exam(s.Traits(), rec, j)) })
+	h := s.probe.Run(jobs, func(j suite.Job, rec *suite.Recording) { see(s.Exam(&s.traits, rec, j)) })
 	if h != nil {
 		s.stalled = true
 		s.probe.Stalled(fmt.Sprintf("no progress: %.200s...", h.Job.Schedule))

@@ -66,14 +66,8 @@ func (w Waits) String() string {
 	return waits[w-1]
 }
 
-// Declare goes on as if t had been declared.
-func (c *contract) Declare(t *Traits) { c.spec.Traits = *t }
-
-// Traits returns what is declared or was found.
-func (c *contract) Traits() *Traits {
-	tr := c.traits
-	return &tr
-}
+// Traits are those of the spec, and those completed by what was found.
+func (c *contract) Traits() (declared, complete *Traits) { return &c.spec.Traits, &c.traits }
 
 // Table lists the choices. What Advance waits for can be observed, so that it is not offered as
 // an explanation of a failure; a function that hangs says itself what may be declared.

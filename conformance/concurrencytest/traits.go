@@ -120,14 +120,8 @@ const (
 	HookFits                 // as HookOnce, but not for a request for more than the limit, which could never run
 )
 
-// Declare goes on as if t had been declared.
-func (c *contract) Declare(t *Traits) { c.spec.Traits = *t }
-
-// Traits returns what is declared or was found.
-func (c *contract) Traits() *Traits {
-	tr := c.traits
-	return &tr
-}
+// Traits are those of the spec, and those completed by what was found.
+func (c *contract) Traits() (declared, complete *Traits) { return &c.spec.Traits, &c.traits }
 
 // config returns the configuration of a schedule in the form that New takes.
 func (tr *Traits) config(c conformance.Config, onReject func()) Config {

@@ -365,7 +365,7 @@ func (o observer) panicsAs(policy PanicPolicy) (*suite.Violation, string) {
 // Other says so if events are collected in batches, by time from the first of them or by their number: that is no
 // debouncer with a mistake, and no pause is what it waits for.
 func (c *contract) Other(s *suite.Suite) string {
-	o := observer{s, c.Traits(), c}
+	o := observer{s, &c.spec.Traits, c}
 	if o.noTrailing() {
 		return ""
 	}

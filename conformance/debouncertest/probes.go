@@ -231,7 +231,7 @@ func (c *contract) clash(p *suite.Probe, edges Edges) (skip string) {
 
 // panics lets callbacks panic, with each kind of edges and with a bound.
 func (c *contract) panics(p *suite.Probe) (*suite.Violation, string) {
-	return c.panicsWith(p, c.Traits())
+	return c.panicsWith(p, &c.spec.Traits)
 }
 
 // panicsWith is panics with other traits.

@@ -28,7 +28,7 @@ var onlyCalls = []conformance.Op{verb.Call}
 // Families lists what is explored, in constants.
 func (c *contract) Families(s *suite.Suite) []suite.Family {
 	ops := s.Supported(verb.Call, verb.Cancel, verb.Flush, verb.Stop)
-	e := &explorer{s, c.Traits(), ops}
+	e := &explorer{s, &c.spec.Traits, ops}
 	base := suite.Configured("wait", "100ms")
 	out := []suite.Family{
 		{Name: suite.Leaks, Look: true, Schedules: e.leaks(base, []time.Duration{1, wait})},

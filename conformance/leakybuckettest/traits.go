@@ -49,14 +49,8 @@ const (
 
 var heads = []string{"FirstAtOnce", "FirstWaits", "FirstOnGrid"}
 
-// Declare goes on as if t had been declared.
-func (c *contract) Declare(t *Traits) { c.spec.Traits = *t }
-
-// Traits returns what is declared.
-func (c *contract) Traits() *Traits {
-	tr := c.spec.Traits
-	return &tr
-}
+// Traits are those of the spec.
+func (c *contract) Traits() (declared, complete *Traits) { return &c.spec.Traits, &c.spec.Traits }
 
 // Table lists the choices. None of them is offered as an explanation of a failure, as the
 // rules are about just that: when items leave.

@@ -241,13 +241,8 @@ func (t *Traits) initial(burst int) int {
 	return burst
 }
 
-// Declare goes on as if t had been declared.
-func (c *contract) Declare(t *Traits) { c.spec.Traits = *t }
-
-func (c *contract) Traits() *Traits {
-	t := c.spec.Traits
-	return &t
-}
+// Traits are those of the spec.
+func (c *contract) Traits() (declared, complete *Traits) { return &c.spec.Traits, &c.spec.Traits }
 
 // Table lists the choices. BackRewind is blind: it would explain any mistake about
 // instants that go back. Who panics when asked for two tokens says himself that he is for

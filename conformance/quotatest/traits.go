@@ -133,14 +133,8 @@ const (
 	FieldRemaining
 )
 
-// Declare goes on as if t had been declared.
-func (c *contract) Declare(t *Traits) { c.spec.Traits = *t }
-
-// Traits returns what is declared.
-func (c *contract) Traits() *Traits {
-	tr := c.spec.Traits
-	return &tr
-}
+// Traits are those of the spec.
+func (c *contract) Traits() (declared, complete *Traits) { return &c.spec.Traits, &c.spec.Traits }
 
 // Table lists the choices. How exact a limiter is comes first: what else is observed depends on it.
 func (c *contract) Table(s *suite.Suite, tr *Traits) []suite.Choice {

@@ -53,7 +53,7 @@ func (c *contract) callbacks(s *suite.Suite, e Edges) []suite.Family {
 		out = append(out, suite.Family{Name: "inside zero " + e.String(), Skip: cmp.Or(s.Unsettled(), s.Livelocks()),
 			Schedules: numbered(zero, calls, []time.Duration{1}, 2)})
 	}
-	return append(out, c.slow(s, e, cmp.Or(edge.Slow(s, c.Traits().Reentrancy), forbidden))...)
+	return append(out, c.slow(s, e, cmp.Or(edge.Slow(s, c.spec.Traits.Reentrancy), forbidden))...)
 }
 
 // slowReader are the schedules of a stream whose reader takes its time, if it is declared from where an interval
@@ -63,7 +63,7 @@ func (c *contract) slowReader(s *suite.Suite, e Edges) []suite.Family {
 		return nil
 	}
 	var out []suite.Family
-	for _, f := range c.slow(s, e, edge.Slow(s, c.Traits().Reentrancy)) {
+	for _, f := range c.slow(s, e, edge.Slow(s, c.spec.Traits.Reentrancy)) {
 		steps := func(t conformance.Schedule) bool {
 			return t.Config.Interval == 0 || !onlyCalls(suite.Job{Schedule: t})
 		}

@@ -242,7 +242,7 @@ func (o observer) panicsAs(policy PanicPolicy) (*suite.Violation, string) {
 // Other says so if one event alone is not emitted at once, and so many at one instant are, before any time has passed:
 // that is a batcher of a size. One of a delay only is a throttle of the trailing edge.
 func (c *contract) Other(s *suite.Suite) string {
-	o := observer{s, c.Traits(), c}
+	o := observer{s, &c.spec.Traits, c}
 	e := o.on(Trailing)
 	if e == 0 || !s.Accepts(verb.Call) {
 		return ""

@@ -116,7 +116,7 @@ func (c *contract) together(p *suite.Probe, edges Edges) (*suite.Violation, stri
 
 // panics lets callbacks panic, with each kind of edge.
 func (c *contract) panics(p *suite.Probe) (*suite.Violation, string) {
-	return c.panicsWith(p, c.Traits())
+	return c.panicsWith(p, &c.spec.Traits)
 }
 
 // panicsWith is panics with other traits.

@@ -40,7 +40,7 @@ func (c *contract) readers(s *suite.Suite, e Edges) []suite.Family {
 		closed := suite.Ending(items, verb.Close, []time.Duration{1})
 		all = append(all, suite.Ending(closed, verb.Cancel, []time.Duration{1, suite.Wait * 3 / 2})...)
 	}
-	skip := edge.SlowAfterTrial(s, c.Traits().Reentrancy, all)
+	skip := edge.SlowAfterTrial(s, c.spec.Traits.Reentrancy, all)
 	var behind []conformance.Schedule // an event, when one item is with the reader and another on its way, or due
 	for _, s := range steps {
 		behind = append(behind, suite.Plan(cfg, edge.At(verb.Call, 0), edge.At(s.Op, suite.Wait+1),

@@ -31,7 +31,7 @@ func numbered(
 // Families are the schedules, in constants.
 func (c *contract) Families(s *suite.Suite) []suite.Family {
 	kinds := c.kinds()
-	if o := (observer{s, c.Traits(), c}); o.traits.Payload == 0 {
+	if o := (observer{s, &c.spec.Traits, c}); o.traits.Payload == 0 {
 		c.nameless = o.payload() == int(NoPayload)
 	}
 	out := []suite.Family{{
@@ -54,7 +54,7 @@ func (c *contract) Families(s *suite.Suite) []suite.Family {
 		out = append(out, c.readers(s, e)...)
 	}
 	out = append(out, c.keyed(s, kinds)...)
-	out = append(out, c.setBack(s, kinds, c.Traits())...)
+	out = append(out, c.setBack(s, kinds, &c.spec.Traits)...)
 	return append(out, edge.StopsInside(s, "interval", kinds, c.spec.Traits.Reentrancy)...)
 }
 

@@ -115,7 +115,7 @@ func (c *contract) crowds(s *suite.Suite, cfg conformance.Config) []conformance.
 
 // noSlow is why callbacks that take time are not tried, "" if they are.
 func (c *contract) noSlow(s *suite.Suite) string {
-	re := c.Traits().Reentrancy
+	re := c.spec.Traits.Reentrancy
 	none := suite.If(!s.Accepts(opEmits) || s.Accepts(verb.Fault), "there is no callback")
 	return cmp.Or(none, edge.Slow(s, re), edge.NoReentry(s, re))
 }

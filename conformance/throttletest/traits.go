@@ -145,14 +145,8 @@ const (
 	AnchorEnd                     // from its end
 )
 
-// Declare goes on as if t had been declared.
-func (c *contract) Declare(t *Traits) { c.spec.Traits = *t }
-
-// Traits returns what is declared.
-func (c *contract) Traits() *Traits {
-	tr := c.spec.Traits
-	return &tr
-}
+// Traits are those of the spec.
+func (c *contract) Traits() (declared, complete *Traits) { return &c.spec.Traits, &c.spec.Traits }
 
 // built are the edges of a throttle whose schedule does not say.
 func (tr *Traits) built() Edges { return edge.Preferred(tr.Edges, conformance.Leading) }

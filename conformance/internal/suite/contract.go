@@ -17,10 +17,9 @@ type Contract[T, E any] interface {
 	Profile() Profile
 	// Rules are the laws in the order of their subtests, without CANARY and TRAITS.
 	Rules() []Rule[T, E]
-	// Traits returns a copy of what is declared.
-	Traits() *T
-	// Declare goes on as if t had been declared.
-	Declare(t *T)
+	// Traits are what the spec declares, and the same completed by what Learn has found, if it completes it. What is
+	// declared is changed to go on otherwise, and Learn called then.
+	Traits() (declared, complete *T)
 	// Table lists the choices of the traits t, which its functions read and set.
 	Table(s *Suite, t *T) []Choice
 	// Unfit returns why nothing can be run here, or what is wrong with the spec; "" for

@@ -45,7 +45,7 @@ func (d *decision[T, E]) free(r *Rule[T, E]) {
 
 // with is the declaration in which all that was observed counts, but for one choice, which has another value.
 func (e *engine[T, E]) with(choice string, value int) declaration[T, E] {
-	t := e.c.Traits()
+	t := e.complete()
 	for i, c := range e.c.Table(e.Suite, t)[:len(e.settled)] { // of none nothing was observed
 		switch s := e.settled[i]; {
 		case c.Set == nil:
@@ -286,13 +286,9 @@ const triedOfEach = 500
 
 // declareFor declares otherwise until what it returns is called.
 func (e *engine[T, E]) declareFor(d declaration[T, E]) (back func()) {
-	now := e.c.Traits()
-	e.c.Declare(d.traits)
-	e.ops = e.c.Learn(e.Suite)
-	return func() {
-		e.c.Declare(now)
-		e.ops = e.c.Learn(e.Suite)
-	}
+	now := e.complete()
+	e.declare(d.traits)
+	return func() { e.declare(now) }
 }
 
 // freed lists the rules that are in force with one declaration and not with another.

@@ -106,7 +106,7 @@ func newEngine[T, E any](t *testing.T, about About, c Contract[T, E], o inside.O
 	}
 	e.options.Shallow = o.Shallow || testing.Short() && o.Keep == nil
 	e.rules, e.best = linked(c), best(e.profile.Page)
-	e.traits = c.Traits()
+	e.traits = e.complete()
 	abandonBubbles(o.FirstLook > 0)
 	return e
 }
@@ -238,6 +238,20 @@ func (e *engine[T, E]) unfit() string {
 	return skip
 }
 
+// complete returns a copy of the traits, completed by what was found.
+func (e *engine[T, E]) complete() *T {
+	_, complete := e.c.Traits()
+	t := *complete
+	return &t
+}
+
+// declare goes on as if t had been declared.
+func (e *engine[T, E]) declare(t *T) {
+	declared, _ := e.c.Traits()
+	*declared = *t
+	e.ops = e.c.Learn(e.Suite)
+}
+
 // prepare does what comes before any run.
 func (e *engine[T, E]) prepare() {
 	e.reset()
@@ -247,7 +261,7 @@ func (e *engine[T, E]) prepare() {
 	if e.refused != "" {
 		return
 	}
-	e.traits = e.c.Traits()
+	e.traits = e.complete()
 	e.choices = e.c.Table(e.Suite, e.traits)
 	e.undeclared, e.optional = slices.ContainsFunc(e.choices, Choice.missing), false
 	e.chosen = declared(e.choices)
@@ -274,7 +288,7 @@ func (e *engine[T, E]) reset() {
 // evaluate explores and judges. It fails no test by itself.
 func (e *engine[T, E]) evaluate() *conformance.Report {
 	e.T.Helper()
-	own := e.c.Traits()
+	own := e.complete()
 	if e.prepare(); e.refused != "" {
 		return e.canaryFailed(e.panicked())
 	}
@@ -327,7 +341,8 @@ func (e *engine[T, E]) evaluate() *conformance.Report {
 	}
 	e.exploreRaces(races)
 	if e.decisions = e.decide(); e.insistOn() {
-		e.c.Declare(own)
+		declared, _ := e.c.Traits()
+		*declared = *own
 		return e.evaluate()
 	}
 	return e.report("")

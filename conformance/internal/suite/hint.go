@@ -167,7 +167,7 @@ func (e *engine[T, E]) declared(o otherwise) declaration[T, E] {
 	if d, ok := e.otherwise[o]; ok {
 		return d
 	}
-	t := e.c.Traits()
+	t := e.complete()
 	e.c.Table(e.Suite, t)[o.choice].Set(o.value)
 	d := e.declaring(t)
 	e.otherwise[o] = d
@@ -367,7 +367,7 @@ func (e *engine[T, E]) againBreaks(r *Rule[T, E], rec *Recording, d declaration[
 // probeBreaks reports whether a rule is broken by runs of its own, with other traits.
 func (e *engine[T, E]) probeBreaks(r *Rule[T, E], other declaration[T, E]) bool {
 	defer e.declareFor(other)()
-	if skip(e.Suite, r, other.traits, e.c.Table(e.Suite, e.c.Traits())).why != "" {
+	if skip(e.Suite, r, other.traits, e.c.Table(e.Suite, e.complete())).why != "" {
 		return false
 	}
 	broken, _ := r.Probe(&Probe{Suite: e.Suite, rule: r.ID})

@@ -24,10 +24,9 @@ type bell struct {
 
 type bellTraits struct{}
 
-func (b bell) Profile() Profile    { return Profile{Kind: "bell", Package: "belltest"} }
-func (b bell) Declare(*bellTraits) {}
+func (b bell) Profile() Profile { return Profile{Kind: "bell", Package: "belltest"} }
 
-func (b bell) Traits() *bellTraits                                { return &bellTraits{} }
+func (b bell) Traits() (declared, complete *bellTraits)           { return new(bellTraits), new(bellTraits) }
 func (b bell) Table(*Suite, *bellTraits) []Choice                 { return nil }
 func (b bell) Unfit(*Suite) (string, string)                      { return b.unfit, "" }
 func (b bell) Canary(*Suite) string                               { return "" }

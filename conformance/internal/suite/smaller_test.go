@@ -87,8 +87,7 @@ type strictEcho struct {
 	declared *echoTraits
 }
 
-func (c strictEcho) Declare(t *echoTraits) { *c.declared = *t }
-func (c strictEcho) Traits() *echoTraits   { t := *c.declared; return &t }
+func (c strictEcho) Traits() (declared, complete *echoTraits) { return c.declared, c.declared }
 
 func (c strictEcho) Table(s *suite.Suite, t *echoTraits) []suite.Choice {
 	all := c.echo.Table(s, t)

@@ -23,8 +23,10 @@ type echoTraits struct{ Patience int }
 type echoExam struct{ *suite.Recording }
 
 func (e echo) Profile() suite.Profile { return suite.Profile{Kind: "echo", Package: "echotest"} }
-func (e echo) Traits() *echoTraits    { return &echoTraits{Patience: 1} }
-func (e echo) Declare(*echoTraits)    {}
+
+func (e echo) Traits() (declared, complete *echoTraits) {
+	return &echoTraits{Patience: 1}, &echoTraits{Patience: 1}
+}
 
 func (e echo) Table(_ *suite.Suite, t *echoTraits) []suite.Choice {
 	return []suite.Choice{{Name: "Patience", Declared: t.Patience, Values: []string{"Patient", "Hasty"},

@@ -219,7 +219,7 @@ func (s *settled) told() inside.Choice {
 // observed counts as declared. What is observed counts in the choices that come after it. Where nobody must declare
 // more, only those are observed that may excuse something.
 func (e *engine[T, E]) settle() (all []settled, seen *T) {
-	seen = e.c.Traits()
+	seen = e.complete()
 	defer func() { e.attempted = nil }()
 	for i := range e.c.Table(e.Suite, seen) {
 		c := e.c.Table(e.Suite, seen)[i]
@@ -269,7 +269,7 @@ func (e *engine[T, E]) adopt() {
 			tell(e.settled[i].told())
 		}
 	}
-	t := e.c.Traits()
+	t := e.complete()
 	for i, c := range e.c.Table(e.Suite, t) {
 		s, value := &e.settled[i], e.settled[i].assumed
 		if e.replayed && s.open() {
@@ -279,9 +279,8 @@ func (e *engine[T, E]) adopt() {
 			c.Set(value)
 		}
 	}
-	e.c.Declare(t)
-	e.ops = e.c.Learn(e.Suite)
-	e.traits = e.c.Traits()
+	e.declare(t)
+	e.traits = e.complete()
 	e.choices = e.c.Table(e.Suite, e.traits)
 	clear(e.otherwise)
 }
