@@ -108,17 +108,9 @@ func (c *contract) Rules() []suite.Rule[Traits, *exam] {
 			About:    func(j suite.Job) bool { return j.Schedule.Config.Panics > 0 },
 			Sees:     func(x *exam) bool { return x.Panicked },
 		},
-		{
-			Rule:   suite.Core("X-REENT", "Adding and Flush MUST NOT deadlock if the consumer calls them."),
-			Unless: func(s *suite.Suite, tr *Traits) string { return edge.NoReentry(s, tr.Reentrancy) },
-			About:  func(j suite.Job) bool { return j.Schedule.Config.Inside != "" },
-			Check:  (*exam).reentry,
-		},
-		{
-			Rule:  suite.Core("X-LEAK", "No goroutine or armed timer may remain after Close, or while idle."),
-			About: suite.Looked,
-			Check: (*exam).left,
-		},
+		suite.Reentry("Adding and Flush MUST NOT deadlock if the consumer calls them.",
+			func(s *suite.Suite, tr *Traits) string { return edge.NoReentry(s, tr.Reentrancy) }, (*exam).reentry),
+		suite.Leak[Traits]("No goroutine or armed timer may remain after Close, or while idle.", (*exam).left),
 		{
 			Rule: suite.Core("X-CONC", "Each item of concurrent callers at one instant MUST be in exactly one "+
 				"batch, and no batch may exceed its size."),

@@ -27,7 +27,6 @@ import (
 	"github.com/escapement-go/escapement/conformance/internal/suite"
 	"github.com/escapement-go/escapement/conformance/internal/trait"
 	"github.com/escapement-go/escapement/internal/verb"
-	"github.com/escapement-go/escapement/synctestcompat"
 )
 
 //go:embed RULES.md
@@ -147,20 +146,9 @@ type contract struct {
 
 // Profile names the contract.
 func (c *contract) Profile() suite.Profile {
-	return suite.Profile{Kind: "batcher", Package: "batchtest", Page: page, Receivers: true}
-}
-
-// Unfit refuses specs that cannot be run.
-func (c *contract) Unfit(s *suite.Suite) (skip, misuse string) {
-	switch {
-	case c.spec.New == nil:
-		return "", "batchtest.Run: the spec has no New; say how to make a batcher"
-	case s.Time == conformance.Explicit:
-		return "", "batchtest.Run: a batcher needs a clock of its own; set Time to Injected or PackageTime"
-	case !synctestcompat.Available:
-		return "a batcher can only be settled in a bubble: " + synctestcompat.Reason, ""
-	}
-	return "", ""
+	return suite.Profile{Kind: "batcher", Package: "batchtest", Page: page, Receivers: true,
+		Unmade:   suite.If(c.spec.New == nil, "a batcher"),
+		OwnClock: "a batcher needs a clock of its own", InBubble: "a batcher can only be settled"}
 }
 
 // opRefuses is the ability to refuse an item.

@@ -176,11 +176,8 @@ func (c *contract) Rules() []suite.Rule[Traits, *exam] {
 			Probe:    c.differs,
 			Mixed:    true,
 		},
-		{
-			Rule:  core("X-LEAK", "When all timers are stopped and all contexts cancelled, no goroutine may remain."),
-			About: suite.Looked,
-			Check: (*exam).leaves,
-		},
+		suite.Leak[Traits]("When all timers are stopped and all contexts cancelled, no goroutine may remain.",
+			(*exam).leaves),
 		suite.Race[Traits, *exam](c.race, func(_ *suite.Suite, tr *Traits) string {
 			return suite.If(tr.OneGoroutine, "declared: OneGoroutine")
 		}),

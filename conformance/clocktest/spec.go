@@ -29,7 +29,6 @@ import (
 	"github.com/escapement-go/escapement/conformance/internal/inside"
 	"github.com/escapement-go/escapement/conformance/internal/suite"
 	"github.com/escapement-go/escapement/internal/verb"
-	"github.com/escapement-go/escapement/synctestcompat"
 	"github.com/jonboulle/clockwork"
 )
 
@@ -183,7 +182,8 @@ func newContract(spec Spec) *contract { return &contract{spec: spec, traits: spe
 
 // Profile names the contract.
 func (c *contract) Profile() suite.Profile {
-	return suite.Profile{Kind: "clock", Package: "clocktest", Page: page, OwnClock: true}
+	return suite.Profile{Kind: "clock", Package: "clocktest", Page: page, JudgesClock: true,
+		Unmade: suite.If(c.spec.New == nil, "a clock"), InBubble: "package time can only be held"}
 }
 
 // Lacks says that nothing can wait for the clock.
@@ -192,17 +192,6 @@ func (c *contract) Lacks(s *suite.Suite) string {
 		verb.Sleep, verb.Timeout)
 	return suite.If(len(waits) == 0, "the spec has nothing that waits for the clock: no timer, ticker, "+
 		"AfterFunc, Sleep or context")
-}
-
-// Unfit refuses specs that cannot be run.
-func (c *contract) Unfit(*suite.Suite) (skip, misuse string) {
-	switch {
-	case c.spec.New == nil:
-		return "", "clocktest.Run: the spec has no New; say how to make a clock"
-	case !synctestcompat.Available:
-		return "package time can only be held in a bubble: " + synctestcompat.Reason, ""
-	}
-	return "", ""
 }
 
 // Abilities that no step names, in the set of operations: the Reset of timers, and that of

@@ -171,12 +171,9 @@ func (c *contract) Rules() []suite.Rule[Traits, *exam] {
 			Declared: []string{"Hook"},
 			Probe:    c.reentry,
 		},
-		{
-			Rule: core("X-LEAK", "No goroutine or armed timer may remain while idle or after Stop; and while "+
-				"a request runs, there MUST NOT be one more goroutine for each request that was rejected."),
-			About: suite.Looked,
-			Check: (*exam).left,
-		},
+		suite.Leak[Traits]("No goroutine or armed timer may remain while idle or after Stop; and while "+
+			"a request runs, there MUST NOT be one more goroutine for each request that was rejected.",
+			(*exam).left),
 		{
 			Rule: core("X-CONC", "Of concurrent requests at one instant exactly as many MUST run and wait as "+
 				"in some sequential order of them."),

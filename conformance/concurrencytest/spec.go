@@ -33,7 +33,6 @@ import (
 	"github.com/escapement-go/escapement/conformance/internal/suite"
 	"github.com/escapement-go/escapement/conformance/internal/trait"
 	"github.com/escapement-go/escapement/internal/verb"
-	"github.com/escapement-go/escapement/synctestcompat"
 )
 
 //go:embed RULES.md
@@ -181,6 +180,8 @@ func (c *contract) Profile() suite.Profile {
 	// Slots may end with a function, and handlers as they are told to.
 	anyhow := []conformance.Op{verb.Release, verb.Panic, verb.Exit}
 	return suite.Profile{Kind: "concurrency", Package: "concurrencytest", Page: page, Anyhow: anyhow,
+		Unmade:   suite.If(c.spec.New == nil, "a limiter"),
+		OwnClock: "waiters need a clock of their own", InBubble: "waiters can only be settled",
 		Asleep: "If a waiter is meant to hold a lock meanwhile, declare " +
 			"concurrencytest.Traits{HoldsLockWhileWaiting: true}: what happens while one waits is judged " +
 			"then."}
@@ -190,19 +191,6 @@ func (c *contract) Profile() suite.Profile {
 func (c *contract) Lacks(*suite.Suite) string {
 	return suite.If(c.triesOnly && c.spec.Traits.Backlog != BacklogNone,
 		"acquire was never run: the spec has no Acquire, Lock or Do, so waiting for a slot could not be judged")
-}
-
-// Unfit refuses specs that cannot be run.
-func (c *contract) Unfit(s *suite.Suite) (skip, misuse string) {
-	switch {
-	case c.spec.New == nil:
-		return "", "concurrencytest.Run: the spec has no New; say how to make a limiter"
-	case s.Time == conformance.Explicit:
-		return "", "concurrencytest.Run: waiters need a clock of their own; set Time to Injected or PackageTime"
-	case !synctestcompat.Available:
-		return "waiters can only be settled in a bubble: " + synctestcompat.Reason, ""
-	}
-	return "", ""
 }
 
 // Learn looks at a limiter that is thrown away. Undeclared choices on which the rules of

@@ -126,18 +126,9 @@ func (c *contract) commonRules() []rule {
 			Probe:    c.panics,
 		},
 		suite.Calls[Traits]((*exam).calls),
-		{
-			Rule:   core("X-REENT", "An operation called from the callback MUST NOT deadlock."),
-			Unless: func(s *suite.Suite, tr *Traits) string { return edge.NoReentry(s, tr.Reentrancy) },
-			About:  func(j suite.Job) bool { return j.Schedule.Config.Inside != "" },
-			Check:  (*exam).reentry,
-		},
-		{
-			Rule:   core("X-LEAK", "No goroutine or armed timer may remain while idle or after Stop."),
-			Unless: func(s *suite.Suite, _ *Traits) string { return suite.If(!s.Bubble, suite.OnlyInBubble) },
-			About:  suite.Looked,
-			Check:  (*exam).leak,
-		},
+		suite.Reentry("An operation called from the callback MUST NOT deadlock.",
+			func(s *suite.Suite, tr *Traits) string { return edge.NoReentry(s, tr.Reentrancy) }, (*exam).reentry),
+		suite.Leak[Traits]("No goroutine or armed timer may remain while idle or after Stop.", (*exam).leak),
 		suite.Race[Traits, *exam](c.race, nil),
 	}
 }

@@ -151,18 +151,9 @@ type contract struct {
 // Profile names the contract.
 func (c *contract) Profile() suite.Profile {
 	return suite.Profile{Kind: "debouncer", Package: "debouncertest", Page: page, Receivers: true,
-		Anyhow: []conformance.Op{verb.Wall}}
-}
-
-// Unfit refuses specs that cannot be run.
-func (c *contract) Unfit(s *suite.Suite) (skip, misuse string) {
-	switch {
-	case c.spec.New == nil && c.spec.NewBatch == nil:
-		return "", "debouncertest.Run: the spec has no New; say how to make a debouncer"
-	case s.Time == conformance.Explicit:
-		return "", "debouncertest.Run: a debouncer needs a clock of its own; set Time to Injected or PackageTime"
-	}
-	return "", ""
+		Unmade:   suite.If(c.spec.New == nil && c.spec.NewBatch == nil, "a debouncer"),
+		OwnClock: "a debouncer needs a clock of its own",
+		Anyhow:   []conformance.Op{verb.Wall}}
 }
 
 // Operations that an implementation may have and that no step names.

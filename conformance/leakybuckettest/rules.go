@@ -99,18 +99,10 @@ func (c *contract) Rules() []suite.Rule[Traits, *exam] {
 		suite.OneClock[Traits, *exam](onPackageTime, suite.FireMarks),
 		suite.Reads[Traits, *exam](filled, taken),
 		suite.Calls[Traits]((*exam).calls),
-		{
-			Rule:   core("X-REENT", "An operation called from the function that gets an item MUST NOT deadlock."),
-			Unless: func(s *suite.Suite, tr *Traits) string { return edge.NoReentry(s, tr.Reentrancy) },
-			About:  func(j suite.Job) bool { return j.Schedule.Config.Inside != "" },
-			Check:  (*exam).reentry,
-		},
-		{
-			Rule:   core("X-LEAK", "No goroutine or armed timer may remain after Stop or Close, or while idle."),
-			Unless: func(s *suite.Suite, _ *Traits) string { return suite.If(!s.Bubble, suite.OnlyInBubble) },
-			About:  suite.Looked,
-			Check:  (*exam).leftBehind,
-		},
+		suite.Reentry("An operation called from the function that gets an item MUST NOT deadlock.",
+			func(s *suite.Suite, tr *Traits) string { return edge.NoReentry(s, tr.Reentrancy) }, (*exam).reentry),
+		suite.Leak[Traits]("No goroutine or armed timer may remain after Stop or Close, or while idle.",
+			(*exam).leftBehind),
 		{
 			Rule:     core("X-PANIC", "If the function panics, the other items MUST leave as if it had returned."),
 			Declared: []string{"FirstItem"},

@@ -160,23 +160,21 @@ type contract struct {
 // Profile names the contract.
 func (c *contract) Profile() suite.Profile {
 	return suite.Profile{Kind: "leaky bucket", Package: "leakybuckettest", Page: page,
+		Unmade:   suite.If(c.spec.New == nil, "a leaky bucket"),
+		OwnClock: "a leaky bucket needs a clock of its own", Unfit: c.unfit,
 		Anyhow: []conformance.Op{verb.Wall},
 		Asleep: "If a waiter is meant to hold a lock while it sleeps, declare " +
 			"leakybuckettest.Traits{HoldsLockWhileWaiting: true}: then single callers are judged."}
 }
 
-// Unfit refuses specs that cannot be run.
-func (c *contract) Unfit(s *suite.Suite) (skip, misuse string) {
+// unfit refuses traits that contradict each other.
+func (c *contract) unfit(*suite.Suite) (skip, misuse string) {
 	switch tr := c.spec.Traits; {
-	case c.spec.New == nil:
-		return "", "leakybuckettest.Run: the spec has no New; say how to make a leaky bucket"
-	case s.Time == conformance.Explicit:
-		return "", "leakybuckettest.Run: a leaky bucket needs a clock of its own; set Time to Injected or PackageTime"
 	case tr.CloseFlush == trait.CloseFires:
-		return "", "leakybuckettest.Run: with CloseFires waiting items would leave together; declare " +
+		return "", "with CloseFires waiting items would leave together; declare " +
 			"CloseAtDeadline or CloseDrops"
 	case tr.Slack < 0 || tr.Slack > 0 && tr.FirstItem > FirstAtOnce:
-		return "", "leakybuckettest.Run: a Slack needs FirstAtOnce, and must not be negative"
+		return "", "a Slack needs FirstAtOnce, and must not be negative"
 	}
 	return "", ""
 }

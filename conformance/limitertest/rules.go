@@ -105,15 +105,12 @@ var hasDeadline = some(func(s conformance.Step) bool { return s.Op == verb.Wait 
 // useRules are the laws of any use: operations return, leave nothing behind, and are safe
 // to call from many goroutines.
 func (c *contract) useRules() []rule {
+	leak := suite.Leak[Traits]("No goroutine may remain while idle or after Stop, and no armed timer after Stop.",
+		(*exam).leftBehind)
+	leak.Sees = accepted
 	return []rule{
 		suite.Calls[Traits]((*exam).calls),
-		{
-			Rule:   core("X-LEAK", "No goroutine may remain while idle or after Stop, and no armed timer after Stop."),
-			Unless: func(s *suite.Suite, _ *Traits) string { return suite.If(!s.Bubble, suite.OnlyInBubble) },
-			About:  suite.Looked,
-			Sees:   accepted,
-			Check:  (*exam).leftBehind,
-		},
+		leak,
 		suite.InARow[Traits, *exam](opRequest, c.inARow),
 		suite.Effect[Traits, *exam](c.effects),
 		{

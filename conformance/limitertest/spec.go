@@ -234,16 +234,15 @@ func newContract(spec Spec) *contract {
 func (c *contract) Profile() suite.Profile {
 	return suite.Profile{Kind: "limiter", Package: "limitertest", Page: page, Answers: verb.Allow,
 		Unsettled: true, Waiting: true, Refusals: true,
+		Unmade: suite.If(c.spec.New == nil, "a limiter"), Unfit: c.unfit,
 		Asleep: "If a wait is meant to hold a lock while it sleeps, declare " +
 			"limitertest.Traits{HoldsLockWhileWaiting: true}: then single calls are judged."}
 }
 
-func (c *contract) Unfit(s *suite.Suite) (skip, misuse string) {
+func (c *contract) unfit(s *suite.Suite) (skip, misuse string) {
 	switch spec := c.spec; {
-	case spec.New == nil:
-		return "", "limitertest.Run: the spec has no New; say how to make a limiter"
 	case slices.ContainsFunc(spec.Only, Config.unlistable):
-		return "", "limitertest.Run: a configuration of Only has a burst below 1, or a rate without an interval; " +
+		return "", "a configuration of Only has a burst below 1, or a rate without an interval; " +
 			"list what New is made with, as {Rate: limitertest.Rate{Events: 20, Per: time.Second}, Burst: 5}"
 	case spec.Traits.Latency > 0 && s.Time == Injected && !synctestcompat.Available:
 		return "requests that take time can only be driven in a bubble: " + synctestcompat.Reason, ""

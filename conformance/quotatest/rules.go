@@ -209,12 +209,8 @@ func (c *contract) Rules() []suite.Rule[Traits, *exam] {
 			About: func(j suite.Job) bool { return mayRefuse(c.spec.Kind, j.Schedule.Config) },
 			Check: (*exam).config,
 		},
-		{
-			Rule:   core("X-LEAK", "No goroutine or armed timer may remain while idle or after Stop."),
-			Unless: func(s *suite.Suite, _ *Traits) string { return suite.If(!s.Bubble, suite.OnlyInBubble) },
-			About:  suite.Looked,
-			Check:  func(x *exam) *suite.Violation { return x.LeftBehind() },
-		},
+		suite.Leak[Traits]("No goroutine or armed timer may remain while idle or after Stop.",
+			func(x *exam) *suite.Violation { return x.LeftBehind() }),
 		suite.InARow[Traits, *exam](verb.Allow, c.inARow),
 		{
 			Rule: core("X-CONC", "Concurrent requests at one instant MUST together get what some sequential "+

@@ -185,19 +185,18 @@ type contract struct {
 
 // Profile names the contract.
 func (c *contract) Profile() suite.Profile {
-	return suite.Profile{Kind: "quota", Package: "quotatest", Page: page, Answers: verb.Allow, Refusals: true}
+	return suite.Profile{Kind: "quota", Package: "quotatest", Page: page, Answers: verb.Allow, Refusals: true,
+		Unmade: suite.If(c.spec.New == nil, "a limiter"), Unfit: c.unfit}
 }
 
-// Unfit refuses specs that cannot be run.
-func (c *contract) Unfit(s *suite.Suite) (skip, misuse string) {
+// unfit refuses specs that cannot be run.
+func (c *contract) unfit(s *suite.Suite) (skip, misuse string) {
 	switch spec := c.spec; {
-	case spec.New == nil:
-		return "", "quotatest.Run: the spec has no New; say how to make a limiter"
 	case spec.Kind < FixedWindow || spec.Kind > GCRA:
-		return "", "quotatest.Run: the spec has no Kind; " +
+		return "", "the spec has no Kind; " +
 			"say what the limiter promises: FixedWindow, SlidingLog, SlidingCounter or GCRA"
 	case spec.Kind == SlidingCounter && spec.Traits.Align == AlignFirstUse:
-		return "", "quotatest.Run: the windows of a SlidingCounter are adjacent, as each fades during the " +
+		return "", "the windows of a SlidingCounter are adjacent, as each fades during the " +
 			"next; declare AlignEpoch, AlignUnix or AlignCreation"
 	case spec.Traits.Latency > 0 && s.Time == conformance.Injected && !synctestcompat.Available:
 		return "requests that take time can only be driven in a bubble: " + synctestcompat.Reason, ""

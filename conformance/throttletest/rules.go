@@ -347,12 +347,7 @@ func (c *contract) commonRules() []rule {
 			Check:  (*exam).reentry,
 		},
 		suite.Calls[Traits]((*exam).calls),
-		{
-			Rule:   core("X-LEAK", "No goroutine or armed timer may remain while idle or after Stop."),
-			Unless: func(s *suite.Suite, _ *Traits) string { return suite.If(!s.Bubble, suite.OnlyInBubble) },
-			About:  suite.Looked,
-			Check:  (*exam).leak,
-		},
+		suite.Leak[Traits]("No goroutine or armed timer may remain while idle or after Stop.", (*exam).leak),
 		suite.Race[Traits, *exam](c.race, nil),
 	}
 }

@@ -162,12 +162,8 @@ type contract struct {
 // Profile names the contract.
 func (c *contract) Profile() suite.Profile {
 	return suite.Profile{Kind: "throttle", Package: "throttletest", Page: page, Receivers: true,
+		Unmade: suite.If(c.spec.New == nil, "a throttle"),
 		Anyhow: []conformance.Op{verb.Wall}}
-}
-
-// Unfit refuses specs that cannot be run.
-func (c *contract) Unfit(*suite.Suite) (skip, misuse string) {
-	return "", suite.If(c.spec.New == nil, "throttletest.Run: the spec has no New; say how to make a throttle")
 }
 
 // explicit reports whether instants are arguments.

@@ -72,8 +72,25 @@ func (r *Recording) LeftBehind() *Violation {
 	return nil
 }
 
-// Looked selects the runs that looked for what they left behind.
-func Looked(j Job) bool { return j.Look }
+// Leak is the rule of every contract that nothing is left behind, in the words of the contract.
+func Leak[T, E any](text string, check func(e E) *Violation) Rule[T, E] {
+	return Rule[T, E]{
+		Rule:   Core(leakRule, text),
+		Unless: func(s *Suite, _ *T) string { return If(!s.Bubble, OnlyInBubble) },
+		About:  func(j Job) bool { return j.Look },
+		Check:  check,
+	}
+}
+
+// Reentry is the rule of contracts with callbacks that these may call the implementation, unless something is declared.
+func Reentry[T, E any](text string, unless func(*Suite, *T) string, check func(e E) *Violation) Rule[T, E] {
+	return Rule[T, E]{
+		Rule:   Core("X-REENT", text),
+		Unless: unless,
+		About:  func(j Job) bool { return j.Schedule.Config.Inside != "" },
+		Check:  check,
+	}
+}
 
 // RefusedWhy is why a run is left out whose configuration the constructor refused.
 func RefusedWhy(cfg conformance.Config, why string) string {

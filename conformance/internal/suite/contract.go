@@ -22,9 +22,6 @@ type Contract[T, E any] interface {
 	Traits() (declared, complete *T)
 	// Table lists the choices of the traits t, which its functions read and set.
 	Table(s *Suite, t *T) []Choice
-	// Unfit returns why nothing can be run here, or what is wrong with the spec; "" for
-	// neither.
-	Unfit(s *Suite) (skip, misuse string)
 	// Learn looks at an instance that is thrown away and returns what the implementation
 	// can do.
 	Learn(s *Suite) map[conformance.Op]bool
@@ -48,6 +45,13 @@ type Profile struct {
 	Package string
 	// Page is RULES.md: the schedule below a rule is the one that tells it best.
 	Page string
+	// Unmade is what the New of the spec is to make, "" if there is a New.
+	Unmade string
+	// OwnClock says what needs a clock of its own, "" if instants may be arguments; InBubble what can be done only in
+	// a bubble, "" if anything can be done outside.
+	OwnClock, InBubble string
+	// Unfit returns why nothing else can be run here, or what else is wrong with the spec; "" for neither.
+	Unfit func(s *Suite) (skip, misuse string)
 	// Answers is the operation that is answered at once, with yes or no.
 	Answers conformance.Op
 	// Unsettled says that an implementation is judged even where its runs cannot be settled.
@@ -65,9 +69,9 @@ type Profile struct {
 	Refusals bool
 	// Receivers says that racing steps are run in [inside.OrderReceived] too.
 	Receivers bool
-	// OwnClock says that the fake clock is what is judged: in stacks its functions count
+	// JudgesClock says that the fake clock is what is judged: in stacks its functions count
 	// as the implementation's, not as the suite's.
-	OwnClock bool
+	JudgesClock bool
 }
 
 // Rule is one law. Everything that decides whether it applies to an implementation, and to

@@ -228,9 +228,19 @@ func (e *engine[T, E]) unfit() string {
 		e.T.Fatal("conformance: the spec does not say how the implementation takes its time; " +
 			"set Time to Injected, PackageTime or Explicit")
 	}
-	skip, misuse := e.c.Unfit(e.Suite)
+	var skip, misuse string
+	switch p := &e.profile; {
+	case p.Unmade != "":
+		misuse = "the spec has no New; say how to make " + p.Unmade
+	case p.OwnClock != "" && e.Time == conformance.Explicit:
+		misuse = p.OwnClock + "; set Time to Injected or PackageTime"
+	case p.InBubble != "" && !synctestcompat.Available:
+		return p.InBubble + " in a bubble: " + synctestcompat.Reason
+	case p.Unfit != nil:
+		skip, misuse = p.Unfit(e.Suite)
+	}
 	if misuse != "" {
-		e.T.Fatal("conformance: " + misuse)
+		e.T.Fatal("conformance: " + e.profile.Package + ".Run: " + misuse)
 	}
 	if skip == "" && e.Time == conformance.PackageTime && !synctestcompat.Available {
 		return "package time can only be held in a bubble: " + synctestcompat.Reason

@@ -407,7 +407,7 @@ func (s *Suite) foreign(stack string) bool {
 func (s *Suite) own(path string) bool {
 	switch {
 	case path == "fakeclock":
-		return !s.profile.OwnClock
+		return !s.profile.JudgesClock
 	case path == "conformance/peers" || strings.HasPrefix(path, "conformance/peers/"):
 		return false
 	}

@@ -24,11 +24,12 @@ type bell struct {
 
 type bellTraits struct{}
 
-func (b bell) Profile() Profile { return Profile{Kind: "bell", Package: "belltest"} }
+func (b bell) Profile() Profile {
+	return Profile{Kind: "bell", Package: "belltest", Unfit: func(*Suite) (string, string) { return b.unfit, "" }}
+}
 
 func (b bell) Traits() (declared, complete *bellTraits)           { return new(bellTraits), new(bellTraits) }
 func (b bell) Table(*Suite, *bellTraits) []Choice                 { return nil }
-func (b bell) Unfit(*Suite) (string, string)                      { return b.unfit, "" }
 func (b bell) Canary(*Suite) string                               { return "" }
 func (b bell) Exam(_ *bellTraits, r *Recording, _ Job) *Recording { return r }
 

@@ -33,8 +33,6 @@ func (e echo) Table(_ *suite.Suite, t *echoTraits) []suite.Choice {
 		Needless: suite.Always, Observe: func() int { return 1 }, Set: func(v int) { t.Patience = v }}}
 }
 
-func (e echo) Unfit(*suite.Suite) (skip, misuse string) { return "", "" }
-
 func (e echo) Learn(*suite.Suite) map[conformance.Op]bool {
 	return map[conformance.Op]bool{verb.Call: true}
 }
