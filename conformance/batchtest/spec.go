@@ -115,23 +115,19 @@ func Run(t *testing.T, spec Spec) *Report {
 // Run is the function [Run].
 func (spec Spec) Run(t *testing.T) *Report {
 	t.Helper()
-	return suite.Run(t, spec.about(), &contract{spec: spec})
+	return suite.Run(t, &contract{spec: spec})
 }
 
 // Judge returns what runs single schedules.
 func (spec Spec) Judge(t *testing.T) conformance.Judge {
 	t.Helper()
-	return suite.NewExaminer(t, spec.about(), &contract{spec: spec})
+	return suite.NewExaminer(t, &contract{spec: spec})
 }
 
 // Examine is for the tests of this module.
 func (spec Spec) Examine(t *testing.T, o inside.Options) *Report {
 	t.Helper()
-	return suite.Examine(t, spec.about(), &contract{spec: spec}, o)
-}
-
-func (spec Spec) about() suite.About {
-	return suite.About{Name: spec.Name, Time: spec.Time, Known: spec.KnownFailing}
+	return suite.Examine(t, &contract{spec: spec}, o)
 }
 
 // Rules are the laws, in the order of their subtests.
@@ -146,7 +142,8 @@ type contract struct {
 
 // Profile names the contract.
 func (c *contract) Profile() suite.Profile {
-	return suite.Profile{Kind: "batcher", Package: "batchtest", Page: page, Receivers: true,
+	return suite.Profile{Name: c.spec.Name, Time: c.spec.Time, Known: c.spec.KnownFailing,
+		Kind: "batcher", Package: "batchtest", Page: page, Receivers: true,
 		Unmade:   suite.If(c.spec.New == nil, "a batcher"),
 		OwnClock: "a batcher needs a clock of its own", InBubble: "a batcher can only be settled"}
 }

@@ -38,7 +38,7 @@ func (p *probed) Rules() []suite.Rule[Traits, *exam] {
 // probe lets a test judge programs on a clock, and returns the verdict.
 func probe(t *testing.T, spec Spec, judge func(s *search) *suite.Violation) conformance.Verdict {
 	t.Helper()
-	r := suite.Examine(t, spec.about(), &probed{&contract{spec: spec}, judge}, inside.Options{})
+	r := suite.Examine(t, &probed{&contract{spec: spec}, judge}, inside.Options{})
 	v, ok := r.Verdict(programs)
 	if !ok {
 		t.Fatalf("%s: no verdict on %s", spec.Name, programs)

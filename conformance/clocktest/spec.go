@@ -145,24 +145,19 @@ func Run(t *testing.T, spec Spec) *Report {
 // Run is the function [Run].
 func (spec Spec) Run(t *testing.T) *Report {
 	t.Helper()
-	return suite.Run(t, spec.about(), newContract(spec))
+	return suite.Run(t, newContract(spec))
 }
 
 // Judge returns what runs single schedules.
 func (spec Spec) Judge(t *testing.T) conformance.Judge {
 	t.Helper()
-	return suite.NewExaminer(t, spec.about(), newContract(spec))
+	return suite.NewExaminer(t, newContract(spec))
 }
 
 // Examine is for the tests of this module.
 func (spec Spec) Examine(t *testing.T, o inside.Options) *Report {
 	t.Helper()
-	return suite.Examine(t, spec.about(), newContract(spec), o)
-}
-
-// about says that the clock is injected: its time is not that of the bubble.
-func (spec Spec) about() suite.About {
-	return suite.About{Name: spec.Name, Time: conformance.Injected, Known: spec.KnownFailing}
+	return suite.Examine(t, newContract(spec), o)
 }
 
 // Rules are the laws, in the order of their subtests.
@@ -180,9 +175,10 @@ type contract struct {
 
 func newContract(spec Spec) *contract { return &contract{spec: spec, traits: spec.Traits} }
 
-// Profile names the contract.
+// Profile names the contract. The clock is injected: its time is not that of the bubble.
 func (c *contract) Profile() suite.Profile {
-	return suite.Profile{Kind: "clock", Package: "clocktest", Page: page, JudgesClock: true,
+	return suite.Profile{Name: c.spec.Name, Time: conformance.Injected, Known: c.spec.KnownFailing,
+		Kind: "clock", Package: "clocktest", Page: page, JudgesClock: true,
 		Unmade: suite.If(c.spec.New == nil, "a clock"), InBubble: "package time can only be held"}
 }
 

@@ -134,23 +134,19 @@ func Run(t *testing.T, spec Spec) *Report {
 // Run is the function [Run].
 func (spec Spec) Run(t *testing.T) *Report {
 	t.Helper()
-	return suite.Run(t, spec.about(), newContract(spec))
+	return suite.Run(t, newContract(spec))
 }
 
 // Judge returns what runs single schedules.
 func (spec Spec) Judge(t *testing.T) conformance.Judge {
 	t.Helper()
-	return suite.NewExaminer(t, spec.about(), newContract(spec))
+	return suite.NewExaminer(t, newContract(spec))
 }
 
 // Examine is for the tests of this module.
 func (spec Spec) Examine(t *testing.T, o inside.Options) *Report {
 	t.Helper()
-	return suite.Examine(t, spec.about(), newContract(spec), o)
-}
-
-func (spec Spec) about() suite.About {
-	return suite.About{Name: spec.Name, Time: spec.Time, Known: spec.KnownFailing}
+	return suite.Examine(t, newContract(spec), o)
 }
 
 // Rules are the laws, in the order of their subtests.
@@ -179,7 +175,8 @@ func newContract(spec Spec) *contract { return &contract{spec: spec, traits: spe
 func (c *contract) Profile() suite.Profile {
 	// Slots may end with a function, and handlers as they are told to.
 	anyhow := []conformance.Op{verb.Release, verb.Panic, verb.Exit}
-	return suite.Profile{Kind: "concurrency", Package: "concurrencytest", Page: page, Anyhow: anyhow,
+	return suite.Profile{Name: c.spec.Name, Time: c.spec.Time, Known: c.spec.KnownFailing,
+		Kind: "concurrency", Package: "concurrencytest", Page: page, Anyhow: anyhow,
 		Unmade:   suite.If(c.spec.New == nil, "a limiter"),
 		OwnClock: "waiters need a clock of their own", InBubble: "waiters can only be settled",
 		Asleep: "If a waiter is meant to hold a lock meanwhile, declare " +

@@ -181,23 +181,19 @@ func Run(t *testing.T, spec Spec) *conformance.Report {
 // Run is the function [Run].
 func (spec Spec) Run(t *testing.T) *conformance.Report {
 	t.Helper()
-	return suite.Run(t, spec.about(), newContract(spec))
+	return suite.Run(t, newContract(spec))
 }
 
 // Judge returns what runs single schedules.
 func (spec Spec) Judge(t *testing.T) conformance.Judge {
 	t.Helper()
-	return suite.NewExaminer(t, spec.about(), newContract(spec))
+	return suite.NewExaminer(t, newContract(spec))
 }
 
 // Examine is for the tests of this module.
 func (spec Spec) Examine(t *testing.T, o inside.Options) *conformance.Report {
 	t.Helper()
-	return suite.Examine(t, spec.about(), newContract(spec), o)
-}
-
-func (spec Spec) about() suite.About {
-	return suite.About{Name: spec.Name, Time: spec.Time, Known: spec.KnownFailing}
+	return suite.Examine(t, newContract(spec), o)
 }
 
 // Rules are the laws, in the order of their subtests.
@@ -232,7 +228,8 @@ func newContract(spec Spec) *contract {
 }
 
 func (c *contract) Profile() suite.Profile {
-	return suite.Profile{Kind: "limiter", Package: "limitertest", Page: page, Answers: verb.Allow,
+	return suite.Profile{Name: c.spec.Name, Time: c.spec.Time, Known: c.spec.KnownFailing,
+		Kind: "limiter", Package: "limitertest", Page: page, Answers: verb.Allow,
 		Unsettled: true, Waiting: true, Refusals: true,
 		Unmade: suite.If(c.spec.New == nil, "a limiter"), Unfit: c.unfit,
 		Asleep: "If a wait is meant to hold a lock while it sleeps, declare " +

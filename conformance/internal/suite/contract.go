@@ -13,7 +13,7 @@ import (
 // Contract is one kind of implementation and its laws. T is the type of its traits, E a
 // trace in the contract's own terms.
 type Contract[T, E any] interface {
-	// Profile says what the contract is called.
+	// Profile says what the contract and its spec are.
 	Profile() Profile
 	// Rules are the laws in the order of their subtests, without CANARY and TRAITS.
 	Rules() []Rule[T, E]
@@ -36,9 +36,13 @@ type Contract[T, E any] interface {
 	Exam(t *T, rec *Recording, job Job) E
 }
 
-// Profile says what a contract is called, and in which few things its runs differ from
-// those of others.
+// Profile is what a spec says, what its contract is called, and in which few things its runs differ from those of
+// others.
 type Profile struct {
+	// Name, Time and Known are those of the spec.
+	Name  string
+	Time  conformance.TimeSource
+	Known []conformance.Known
 	// Kind is its name in reports.
 	Kind string
 	// Package is the package of its spec, for literals that are to be pasted.

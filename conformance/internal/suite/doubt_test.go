@@ -14,11 +14,12 @@ import (
 type racing struct {
 	echo
 	finds func(run int) bool
+	known []conformance.Known
 }
 
 func (r racing) Profile() suite.Profile {
 	p := r.echo.Profile()
-	p.Receivers = true
+	p.Receivers, p.Known = true, r.known
 	return p
 }
 
@@ -49,10 +50,9 @@ func (r racing) Rules() []suite.Rule[echoTraits, echoExam] {
 func TestExamine_doubt(t *testing.T) {
 	synctestcompat.Require(t)
 	if suite.WithoutRaceDetector() == "" {
-		known := about
-		known.Known = []conformance.Known{{Rule: "EC-LATE", Schedule: "call 1 @0 | call 2 @1s~", Why: "known"}}
-		always := racing{echoAfter(0), func(int) bool { return true }}
-		v, _ := suite.Examine(t, known, always, inside.Options{}).Verdict("EC-LATE")
+		known := []conformance.Known{{Rule: "EC-LATE", Schedule: "call 1 @0 | call 2 @1s~", Why: "known"}}
+		always := racing{echoAfter(0), func(int) bool { return true }, known}
+		v, _ := suite.Examine(t, always, inside.Options{}).Verdict("EC-LATE")
 		if v.Status != conformance.KnownFail {
 			t.Errorf("with the race detector: %s, want %s:\n%s", v.Status, conformance.KnownFail, v.Text)
 		}
@@ -68,7 +68,7 @@ func TestExamine_doubt(t *testing.T) {
 		{"once", func(run int) bool { return run == 1 }, conformance.Pass},
 		{"twice", func(run int) bool { return run <= 2 }, conformance.Pass},
 	} {
-		v, _ := suite.Examine(t, about, racing{echoAfter(0), tt.finds}, inside.Options{}).Verdict("EC-LATE")
+		v, _ := suite.Examine(t, racing{echo: echoAfter(0), finds: tt.finds}, inside.Options{}).Verdict("EC-LATE")
 		if v.Status != tt.want {
 			t.Errorf("found %s: %s, want %s:\n%s", tt.name, v.Status, tt.want, v.Text)
 		}

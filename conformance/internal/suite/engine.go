@@ -14,17 +14,9 @@ import (
 	"github.com/escapement-go/escapement/synctestcompat"
 )
 
-// About is what every spec says.
-type About struct {
-	Name  string
-	Time  conformance.TimeSource
-	Known []conformance.Known
-}
-
 // engine is one run of the suite on one implementation.
 type engine[T, E any] struct {
 	*Suite
-	about   About
 	c       Contract[T, E]
 	rules   []*Rule[T, E]
 	traits  *T
@@ -85,24 +77,25 @@ func turn() (end func()) {
 }
 
 // newEngine makes the engine. What is wrong with the spec fails the test.
-func newEngine[T, E any](t *testing.T, about About, c Contract[T, E], o inside.Options) *engine[T, E] {
+func newEngine[T, E any](t *testing.T, c Contract[T, E], o inside.Options) *engine[T, E] {
 	t.Helper()
+	profile := c.Profile()
 	e := &engine[T, E]{
-		Suite: &Suite{T: t, Time: about.Time, profile: c.Profile(), givenUp: map[string]string{},
+		Suite: &Suite{T: t, Time: profile.Time, profile: profile, givenUp: map[string]string{},
 			reached: o.Reached},
-		about: about, c: c, options: o, insists: map[string]int{}, pkg: callerPackage(),
+		c: c, options: o, insists: map[string]int{}, pkg: callerPackage(),
 		observed: map[string]int{}, otherwise: map[otherwise]declaration[T, E]{},
 	}
 	if k, ok := c.(Keyed); ok {
 		e.needs = k.Needs
 	}
 	e.lab = &lab{
-		t: t, time: about.Time, suite: e.Suite, play: c.Play,
+		t: t, time: profile.Time, suite: e.Suite, play: c.Play,
 		first: o.FirstLook, rounds: new(atomic.Int64), stage: new(atomic.Pointer[Stage]),
 	}
 	e.lab.skip = e.tooLong
 	if o.Name != "" {
-		e.about.Name = o.Name
+		e.profile.Name = o.Name
 	}
 	e.options.Shallow = o.Shallow || testing.Short() && o.Keep == nil
 	e.rules, e.best = linked(c), best(e.profile.Page)
@@ -149,11 +142,11 @@ func Laws[T, E any](c Contract[T, E]) []conformance.Rule {
 }
 
 // Run holds an implementation to a contract, one subtest for each rule.
-func Run[T, E any](t *testing.T, about About, c Contract[T, E]) *conformance.Report {
+func Run[T, E any](t *testing.T, c Contract[T, E]) *conformance.Report {
 	t.Helper()
 	defer turn()()
 	began := time.Now()
-	e := newEngine(t, about, c, inside.Options{})
+	e := newEngine(t, c, inside.Options{})
 	if why := e.unfit(); why != "" {
 		r := e.blank(why)
 		t.Run("CANARY", func(t *testing.T) { t.Skip("conformance: " + why) })
@@ -162,7 +155,7 @@ func Run[T, E any](t *testing.T, about About, c Contract[T, E]) *conformance.Rep
 	}
 	e.lab.last = newLast(t, e.pkg)
 	defer e.lab.last.close()
-	e.lab.last.progress = newProgress(e.about.Name, e.profile.Kind)
+	e.lab.last.progress = newProgress(e.profile.Name, e.profile.Kind)
 	defer e.lab.last.progress.close()
 	before := t.Failed()
 	r := e.evaluate()
@@ -186,11 +179,11 @@ func Failed(v conformance.Verdict) bool {
 }
 
 // Examine is Run without subtests: it fails no test.
-func Examine[T, E any](t *testing.T, about About, c Contract[T, E], o inside.Options) *conformance.Report {
+func Examine[T, E any](t *testing.T, c Contract[T, E], o inside.Options) *conformance.Report {
 	t.Helper()
 	defer turn()()
 	began := time.Now()
-	e := newEngine(t, about, c, o)
+	e := newEngine(t, c, o)
 	if why := e.unfit(); why != "" {
 		return e.blank(why)
 	}
@@ -423,11 +416,11 @@ func (e *engine[T, E]) withoutLongest(all []conformance.Schedule) []conformance.
 
 // known reports whether a schedule is known to break a rule.
 func (e *engine[T, E]) known(s conformance.Schedule) bool {
-	if len(e.about.Known) == 0 {
+	if len(e.profile.Known) == 0 {
 		return false // without words for the schedule
 	}
 	text := s.String()
-	return slices.ContainsFunc(e.about.Known, func(k conformance.Known) bool { return k.Schedule == text })
+	return slices.ContainsFunc(e.profile.Known, func(k conformance.Known) bool { return k.Schedule == text })
 }
 
 // familyOf names the family of a schedule that is run alone.

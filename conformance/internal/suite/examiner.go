@@ -22,10 +22,10 @@ type examiner[T, E any] struct {
 }
 
 // NewExaminer looks at the implementation as Run does before it explores.
-func NewExaminer[T, E any](t *testing.T, about About, c Contract[T, E]) conformance.Judge {
+func NewExaminer[T, E any](t *testing.T, c Contract[T, E]) conformance.Judge {
 	t.Helper()
 	defer turn()()
-	e := newEngine(t, about, c, inside.Options{})
+	e := newEngine(t, c, inside.Options{})
 	if why := e.unfit(); why != "" {
 		t.Skip("conformance: " + why)
 	}
@@ -72,7 +72,7 @@ func (j *examiner[T, E]) Run(s conformance.Schedule) []conformance.Violation {
 	if why := e.lacks(s); why != "" {
 		e.T.Fatalf("conformance: Run: %s", why)
 	}
-	if slices.ContainsFunc(e.about.Known, func(k conformance.Known) bool { return e.unusual(k.Rule, s) }) {
+	if slices.ContainsFunc(e.profile.Known, func(k conformance.Known) bool { return e.unusual(k.Rule, s) }) {
 		return nil
 	}
 	look := j.leaks || crc32.ChecksumIEEE([]byte(s.String()))%8 == 0
@@ -85,7 +85,7 @@ func (j *examiner[T, E]) Run(s conformance.Schedule) []conformance.Violation {
 		}
 		f.settleChances()
 		known := func(k conformance.Known) bool { return k.Rule == r.ID }
-		if f.worst != nil && slices.ContainsFunc(e.about.Known, known) {
+		if f.worst != nil && slices.ContainsFunc(e.profile.Known, known) {
 			return nil
 		}
 		if f.worst != nil {
@@ -97,7 +97,7 @@ func (j *examiner[T, E]) Run(s conformance.Schedule) []conformance.Violation {
 	expected := func(k conformance.Known) bool {
 		return k.Inconclusive && (k.Schedule == "" || k.Schedule == s.String())
 	}
-	if e.unfinished != nil && len(out) == 0 && !slices.ContainsFunc(e.about.Known, expected) {
+	if e.unfinished != nil && len(out) == 0 && !slices.ContainsFunc(e.profile.Known, expected) {
 		e.T.Errorf("conformance: %s", e.couldNot(aSchedule, "", e.unfinished.what))
 	}
 	return out

@@ -36,7 +36,7 @@ func TestExamine_anotherKind(t *testing.T) {
 			}
 		}
 	}}}
-	v, _ := suite.Examine(t, about, both, inside.Options{}).Verdict("EC-LATE")
+	v, _ := suite.Examine(t, both, inside.Options{}).Verdict("EC-LATE")
 	if want := "call 1 @0"; v.Schedule != want {
 		t.Errorf("the smallest schedule is %q, want %q", v.Schedule, want)
 	}
@@ -48,7 +48,7 @@ func TestExamine_anotherKind(t *testing.T) {
 
 // One kind alone is told once.
 func TestExamine_oneKind(t *testing.T) {
-	v, _ := suite.Examine(t, about, kindEcho{echoAfter(time.Second + 1)}, inside.Options{}).Verdict("EC-LATE")
+	v, _ := suite.Examine(t, kindEcho{echoAfter(time.Second + 1)}, inside.Options{}).Verdict("EC-LATE")
 	if v.Status != conformance.Fail || strings.Contains(v.Text, "another way") {
 		t.Errorf("a finding of one kind: %s", v.Text)
 	}

@@ -12,7 +12,7 @@ import (
 func (e *engine[T, E]) checkKnown() {
 	e.T.Helper()
 	seen := map[conformance.Known]bool{}
-	for i, k := range e.about.Known {
+	for i, k := range e.profile.Known {
 		k.Why = "" // two entries that differ in it are one
 		if why := e.wrong(k, seen); why != "" {
 			e.T.Errorf("conformance: KnownFailing[%d]: %s", i, why)
@@ -107,7 +107,7 @@ const tries = 100
 // failure, and reports whether it then fails. A schedule that the exploration does not
 // have, because random schedules found it, counts only if the exploration finds nothing.
 func (e *engine[T, E]) insist(v *conformance.Verdict) bool {
-	for _, k := range e.about.Known {
+	for _, k := range e.profile.Known {
 		judged := v.Status == conformance.Pass || v.Status == conformance.Fail
 		if k.Rule != v.Rule || !judged || v.Schedule == k.Schedule {
 			continue
@@ -152,7 +152,7 @@ func (e *engine[T, E]) repeats(rule string, s conformance.Schedule) bool {
 
 // applyKnown compares a verdict with what is known to fail.
 func (e *engine[T, E]) applyKnown(r *Rule[T, E], v *conformance.Verdict) {
-	for _, k := range e.about.Known {
+	for _, k := range e.profile.Known {
 		switch {
 		case k.Rule != v.Rule || k.Inconclusive || !judged(v):
 		case v.Status == conformance.Fail && v.Schedule == k.Schedule:

@@ -1,6 +1,7 @@
 package suite
 
 import (
+	"cmp"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -19,13 +20,16 @@ type bell struct {
 	during func(s *Stage) // instead of playing the schedule
 	learn  func()
 	unfit  string
+	time   conformance.TimeSource // Injected if it is 0
+	known  []conformance.Known
 	probe  func(p *Probe) // of a rule more
 }
 
 type bellTraits struct{}
 
 func (b bell) Profile() Profile {
-	return Profile{Kind: "bell", Package: "belltest", Unfit: func(*Suite) (string, string) { return b.unfit, "" }}
+	return Profile{Name: "bell", Time: cmp.Or(b.time, conformance.Injected), Known: b.known, Kind: "bell",
+		Package: "belltest", Unfit: func(*Suite) (string, string) { return b.unfit, "" }}
 }
 
 func (b bell) Traits() (declared, complete *bellTraits)           { return new(bellTraits), new(bellTraits) }
@@ -82,10 +86,6 @@ func (b bell) Rules() []Rule[bellTraits, *Recording] {
 	return rules
 }
 
-func aboutBell(known ...conformance.Known) About {
-	return About{Name: "bell", Time: conformance.Injected, Known: known}
-}
-
 // A known failure that does not turn up by chance is looked for again; one that is gone is
 // reported.
 func TestKnown_isLookedForAgain(t *testing.T) {
@@ -95,8 +95,8 @@ func TestKnown_isLookedForAgain(t *testing.T) {
 	made, broken := 0, func(int) bool { return false }
 	b := bell{rings: func() bool { made++; return !broken(made) }}
 	verdict := func(known ...conformance.Known) conformance.Verdict {
-		made = 0
-		v, _ := Examine(t, aboutBell(known...), b, inside.Options{}).Verdict("BL-RING")
+		made, b.known = 0, known
+		v, _ := Examine(t, b, inside.Options{}).Verdict("BL-RING")
 		return v
 	}
 	if v := verdict(); v.Status != conformance.Pass {
@@ -116,13 +116,13 @@ func TestKnown_isLookedForAgain(t *testing.T) {
 // is strict.
 func TestKnown_onASmallerSchedule(t *testing.T) {
 	known := conformance.Known{Rule: "BL-RING", Schedule: "call 1 @0 | call 2 @1s", Why: "it is broken"}
-	dumb := bell{rings: func() bool { return false }}
-	v, _ := Examine(t, aboutBell(known), dumb, inside.Options{}).Verdict("BL-RING")
+	dumb := bell{rings: func() bool { return false }, known: []conformance.Known{known}}
+	v, _ := Examine(t, dumb, inside.Options{}).Verdict("BL-RING")
 	if v.Status != conformance.KnownFail || !strings.Contains(v.Reason, "update the entry") {
 		t.Errorf("BL-RING is %s: %s", v.Status, v.Reason)
 	}
-	known.Strict = true
-	if v, _ = Examine(t, aboutBell(known), dumb, inside.Options{}).Verdict("BL-RING"); v.Status != conformance.Fail {
+	dumb.known[0].Strict = true
+	if v, _ = Examine(t, dumb, inside.Options{}).Verdict("BL-RING"); v.Status != conformance.Fail {
 		t.Errorf("the entry is strict, and BL-RING is %s: %s", v.Status, v.Reason)
 	}
 }
@@ -139,10 +139,10 @@ func TestRun_takesTurns(t *testing.T) {
 		}
 	}}
 	for name, run := range map[string]func(t *testing.T){
-		"Run":            func(t *testing.T) { Run(t, aboutBell(), b) },
-		"Examine":        func(t *testing.T) { Examine(t, aboutBell(), b, inside.Options{}) },
-		"Examiner.Run":   func(t *testing.T) { NewExaminer(t, aboutBell(), b).Run(s) },
-		"Examiner.Trace": func(t *testing.T) { NewExaminer(t, aboutBell(), b).Trace(s) },
+		"Run":            func(t *testing.T) { Run(t, b) },
+		"Examine":        func(t *testing.T) { Examine(t, b, inside.Options{}) },
+		"Examiner.Run":   func(t *testing.T) { NewExaminer(t, b).Run(s) },
+		"Examiner.Trace": func(t *testing.T) { NewExaminer(t, b).Trace(s) },
 	} {
 		used, shared = 0, 0
 		t.Run(name, run)
@@ -182,7 +182,7 @@ func TestLast_isToldAfterACrash(t *testing.T) {
 			own + "BL-PROBE: rings at 0: twice\nreplay: " + again + "/^BL-PROBE$'"},
 	} {
 		if os.Getenv(crash) == crasher {
-			Run(t, aboutBell(), tt.bell)
+			Run(t, tt.bell)
 			return
 		}
 		if os.Getenv(crash) == "" {

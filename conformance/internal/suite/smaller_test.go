@@ -34,7 +34,7 @@ func TestExamine_smallestSchedule(t *testing.T) {
 			}
 		}
 	}}}
-	r := suite.Examine(t, about, third, inside.Options{})
+	r := suite.Examine(t, third, inside.Options{})
 	v, _ := r.Verdict("EC-LATE")
 	if want := "call 1 @0 | call 2 @1m | call 3 @2m"; v.Schedule != want {
 		t.Errorf("EC-LATE: the smallest schedule is %q, want %q", v.Schedule, want)
@@ -59,7 +59,7 @@ func (openEcho) Table(*suite.Suite, *echoTraits) []suite.Choice {
 }
 
 func TestExamine_traitsToPaste(t *testing.T) {
-	v, _ := suite.Examine(t, about, openEcho{echoAfter(time.Second)}, inside.Options{}).Verdict("TRAITS")
+	v, _ := suite.Examine(t, openEcho{echoAfter(time.Second)}, inside.Options{}).Verdict("TRAITS")
 	const want = `TRAITS: undeclared; 1 decision is open: Loud; nothing tells Patience
 Correct implementations differ in these choices.
 These values held in every run, or were observed where no value is stricter:
@@ -112,7 +112,7 @@ func TestExamine_decisions(t *testing.T) {
 		{"the strict value holds", time.Second, 1, conformance.Pass, 0},
 		{"nothing refutes the strict value", time.Second, 0, conformance.Pass, 0},
 	} {
-		r := suite.Examine(t, about, strictEcho{echoAfter(tt.after), tt.seen, &echoTraits{}}, inside.Options{})
+		r := suite.Examine(t, strictEcho{echoAfter(tt.after), tt.seen, &echoTraits{}}, inside.Options{})
 		if v, _ := r.Verdict("EC-LATE"); v.Status != tt.want || len(r.Decisions) != tt.decisions {
 			t.Errorf("%s: EC-LATE %s, want %s; %d decisions, want %d",
 				tt.name, v.Status, tt.want, len(r.Decisions), tt.decisions)

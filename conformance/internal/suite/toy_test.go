@@ -22,7 +22,9 @@ type echoTraits struct{ Patience int }
 
 type echoExam struct{ *suite.Recording }
 
-func (e echo) Profile() suite.Profile { return suite.Profile{Kind: "echo", Package: "echotest"} }
+func (e echo) Profile() suite.Profile {
+	return suite.Profile{Name: "toy", Time: conformance.Injected, Kind: "echo", Package: "echotest"}
+}
 
 func (e echo) Traits() (declared, complete *echoTraits) {
 	return &echoTraits{Patience: 1}, &echoTraits{Patience: 1}
@@ -97,10 +99,8 @@ func echoAfter(d time.Duration) echo {
 	}}
 }
 
-var about = suite.About{Name: "toy", Time: conformance.Injected}
-
 func TestRun_toyContract(t *testing.T) {
-	r := suite.Run(t, about, echoAfter(time.Second))
+	r := suite.Run(t, echoAfter(time.Second))
 	const want = "toy (echo, Injected): 3 passed, 0 failed, 0 known to fail, 0 skipped; 3 schedules"
 	if got := r.String(); !strings.HasPrefix(got, want) {
 		t.Errorf("Run: %s", got)
@@ -108,7 +108,7 @@ func TestRun_toyContract(t *testing.T) {
 }
 
 func TestExamine_toyMutant(t *testing.T) {
-	v, _ := suite.Examine(t, about, echoAfter(time.Second+1), inside.Options{}).Verdict("EC-LATE")
+	v, _ := suite.Examine(t, echoAfter(time.Second+1), inside.Options{}).Verdict("EC-LATE")
 	want := `EC-LATE: call 1 did not come back at 1s
 What is called MUST come back a second later.
 
@@ -126,7 +126,7 @@ replay: ESCAPEMENT_SCHEDULE='call 1 @0' go test -run '^TestExamine_toyMutant$/^E
 
 func TestExamine_toyThatIsDead(t *testing.T) {
 	dead := echo{func(conformance.Env, func(int)) func(int) { return func(int) {} }}
-	v, _ := suite.Examine(t, about, dead, inside.Options{}).Verdict("CANARY")
+	v, _ := suite.Examine(t, dead, inside.Options{}).Verdict("CANARY")
 	if v.Status != conformance.Fail || !strings.Contains(v.Text, "nothing ever comes back") {
 		t.Errorf("CANARY: %s %q, want fail", v.Status, v.Text)
 	}

@@ -54,7 +54,7 @@ func TestUnfinished_leavesItsRulesInconclusive(t *testing.T) {
 			b := bell{used: func() { calls.Add(1) }, during: func(st *Stage) {
 				st.Rec.Do(conformance.Step{Op: verb.Call, N: 1}, false, func(*conformance.Done) { tt.hangs() })
 			}}
-			r := Examine(t, aboutBell(), b, hurried)
+			r := Examine(t, b, hurried)
 			v, _ := r.Verdict("BL-RING")
 			if v.Status != conformance.Inconclusive || v.Judged != 0 {
 				t.Fatalf("BL-RING is %s with %d judged: %s", v.Status, v.Judged, v.Reason)
@@ -73,7 +73,8 @@ func TestUnfinished_leavesItsRulesInconclusive(t *testing.T) {
 				t.Errorf("the report is not partial: %s", r)
 			}
 			k := conformance.Known{Rule: "BL-RING", Schedule: schedule, Inconclusive: true, Why: "so it is"}
-			r = Examine(t, aboutBell(k), b, hurried)
+			b.known = []conformance.Known{k}
+			r = Examine(t, b, hurried)
 			v, _ = r.Verdict("BL-RING")
 			if v.Status != conformance.Inconclusive || v.Text != "" || !strings.Contains(v.Reason, "so it is") {
 				t.Errorf("listed, BL-RING is %s: %s", v.Status, v.Reason)
@@ -88,7 +89,8 @@ func TestUnfinished_leavesItsRulesInconclusive(t *testing.T) {
 // An entry for what is inconclusive fails when it is no longer.
 func TestUnfinished_listedButJudged(t *testing.T) {
 	k := conformance.Known{Rule: "BL-RING", Schedule: "call 1 @0", Inconclusive: true}
-	if v, _ := Examine(t, aboutBell(k), bell{}, hurried).Verdict("BL-RING"); v.Status != conformance.Fail {
+	b := bell{known: []conformance.Known{k}}
+	if v, _ := Examine(t, b, hurried).Verdict("BL-RING"); v.Status != conformance.Fail {
 		t.Errorf("BL-RING passes, and is listed as inconclusive: it is %s", v.Status)
 	}
 }
@@ -96,7 +98,7 @@ func TestUnfinished_listedButJudged(t *testing.T) {
 // Schedules that concern a rule and are left out are counted.
 func TestLeftOut_isCounted(t *testing.T) {
 	b := bell{during: func(st *Stage) { st.Rec.Locked(func(rec *Recording) { rec.LeftOut = "too odd" }) }}
-	r := Examine(t, aboutBell(), b, inside.Options{})
+	r := Examine(t, b, inside.Options{})
 	v, _ := r.Verdict("BL-RING")
 	if v.Status != conformance.Skip || v.Reason != "too odd" || v.LeftOut != 2 || r.LeftOut["too odd"] != 2 {
 		t.Errorf("BL-RING is %s (%s) with %d left out, the report %v", v.Status, v.Reason, v.LeftOut, r.LeftOut)
@@ -105,7 +107,7 @@ func TestLeftOut_isCounted(t *testing.T) {
 
 // A constructor that panics with whatever it gets is a verdict.
 func TestCanary_constructorThatPanics(t *testing.T) {
-	v, _ := Examine(t, aboutBell(), bell{learn: func() { panic("no bells today") }}, inside.Options{}).Verdict("CANARY")
+	v, _ := Examine(t, bell{learn: func() { panic("no bells today") }}, inside.Options{}).Verdict("CANARY")
 	if v.Status != conformance.Fail || !strings.Contains(v.Text, "no bells today") {
 		t.Errorf("CANARY is %s: %s", v.Status, v.Text)
 	}
@@ -125,10 +127,9 @@ func TestBudget_endsWhatPolls(t *testing.T) {
 			st.To(3 * time.Hour)
 			close(end)
 		}}
-		about := aboutBell()
-		about.Time = source
+		b.time = source
 		for range 3 {
-			if r := Examine(t, about, b, inside.Options{}); r.LeftOut[polls] != 2 {
+			if r := Examine(t, b, inside.Options{}); r.LeftOut[polls] != 2 {
 				t.Errorf("%v: of two schedules with three hours of ticks of 50 ms %d are left out: %s",
 					source, r.LeftOut[polls], r)
 			}
@@ -139,7 +140,7 @@ func TestBudget_endsWhatPolls(t *testing.T) {
 // Hours of ticks of 50 ms are run, but not any number of them: what is as long is left out then, whatever its wait.
 func TestBudget_ofAllRuns(t *testing.T) {
 	const hour = 72_000
-	e := newEngine(t, aboutBell(), bell{}, inside.Options{})
+	e := newEngine(t, bell{}, inside.Options{})
 	e.reset()
 	long := Job{Schedule: MustParse("wait=10ms | call 1 @0 | call 2 @1h")}
 	short := Job{Schedule: MustParse("wait=100ms | call 1 @0 | call 2 @1s")}
@@ -171,7 +172,7 @@ func tick(clock clockwork.Clock, end <-chan struct{}) {
 
 // Entries of KnownFailing that can never match say why.
 func TestKnown_entriesThatCannotMatch(t *testing.T) {
-	e := newEngine(t, aboutBell(), bell{}, inside.Options{})
+	e := newEngine(t, bell{}, inside.Options{})
 	e.prepare()
 	for _, tt := range []struct {
 		known conformance.Known
@@ -200,7 +201,7 @@ func TestRun_nothingJudged(t *testing.T) {
 	skipped := false
 	t.Run("here", func(t *testing.T) {
 		defer func() { skipped = t.Skipped() }()
-		Run(t, aboutBell(), bell{unfit: "no bells on this machine"})
+		Run(t, bell{unfit: "no bells on this machine"})
 	})
 	if !skipped {
 		t.Error("nothing was judged, and the test is not skipped")
@@ -209,7 +210,7 @@ func TestRun_nothingJudged(t *testing.T) {
 
 // A schedule with an operation that the implementation has not is refused.
 func TestLacks_saysWhichOperation(t *testing.T) {
-	e := newEngine(t, aboutBell(), bell{}, inside.Options{})
+	e := newEngine(t, bell{}, inside.Options{})
 	e.prepare()
 	e.ops[verb.Flush] = false
 	if why := e.lacks(MustParse("call 1 @0 | flush @0")); !strings.Contains(why, "no flush") {

@@ -232,7 +232,7 @@ func (e *engine[T, E]) settleDark(r *conformance.Report, absent map[string]bool)
 // excused reports whether a rule is listed as inconclusive, and whether all is that leaves it so.
 func (e *engine[T, E]) excused(rule string) (why string, listed, all bool) {
 	known := map[string]string{}
-	for _, k := range e.about.Known {
+	for _, k := range e.profile.Known {
 		if k.Inconclusive && k.Rule == rule {
 			known[k.Schedule], why, listed = k.Why, k.Why, true
 		}
@@ -252,7 +252,7 @@ func (e *engine[T, E]) blank(why string) *conformance.Report {
 	r := &conformance.Report{
 		File: file, Line: line,
 		Version:  conformance.Version,
-		Name:     e.about.Name,
+		Name:     e.profile.Name,
 		Contract: e.profile.Kind,
 		Time:     e.Time.String(),
 		Package:  e.pkg,
@@ -353,7 +353,7 @@ func (e *engine[T, E]) subtest(v *conformance.Verdict) {
 // runLive runs a rule whose findings fail the test that is running, within that rule's
 // subtest.
 func (e *engine[T, E]) runLive(t *testing.T, r *Rule[T, E], v *conformance.Verdict) {
-	for _, k := range e.about.Known {
+	for _, k := range e.profile.Known {
 		if k.Rule == r.ID {
 			v.Status = conformance.Skip
 			v.Reason = "known failing, and it cannot be run without failing the test: " + k.Why
