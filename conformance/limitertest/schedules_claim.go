@@ -112,8 +112,16 @@ func (c *contract) claimFamilies(s *suite.Suite) []suite.Family {
 		"rate=10/1s burst=3 | wait 1 -1ns @0 | allow 3 @0",
 		"rate=10/1s burst=1 | cancel 1 @0 | wait 1 @0 | allow 1 @0",
 		"rate=10/1s burst=3 | cancel 1 @0 | wait 3 @0 | allow 3 @50ms"), 40)...)
-	e.add("given up out of turn", outOfTurn()...)
-	e.add("given up at its instant", atItsInstant()...)
+	// Claims are given up in any order, with new ones in between, which may be served before others that wait: those
+	// keep their instants.
+	e.add("given up out of turn", claiming("rate=10/1s burst=3", "allow 1; allow 3", "claim 1; claim 3",
+		"claim 1; claim 2", "cancel 1, claim 1; +50, cancel 1, claim 2", "cancel 2, claim 1; cancel 3, claim 1")...)
+	// A reservation is given up at the very instant at which it is due, at first or later, when others wait for their
+	// tokens behind it. Whether that is in time or too late is open; but what the others have counted on does not
+	// come back, or more than the burst is due at one instant.
+	e.add("given up at its instant", ways("rate=10/1s burst=2",
+		"reserve 2; allow 2, reserve 2, +200; allow 1, reserve 2, +100",
+		"reserve 2; reserve 1; reserve 1, reserve 1", "cancel 1", "reserve 2; reserve 1, reserve 1")...)
 	e.add("given up again", givenUpAgain()...)
 	e.add("harmless in between", harmless(c.spec.Traits.ZeroRate)...)
 	e.add("several are next", severalNext(c.spec.Traits.servesMore())...)

@@ -57,35 +57,65 @@ func claiming(head string, parts ...string) (out []conformance.Schedule) {
 	return out
 }
 
-// afterTokensCame lists schedules in which a claim is given up that is not due yet, though a higher
-// limit has brought tokens since. It changes again meanwhile or not, others have reserved before and
-// after it, and whatever is there is taken. What the claim would have lost does not come back: who
-// asks for everything then gets more than the burst at one instant, or as much too early.
-func afterTokensCame() []conformance.Schedule {
-	return ways("rate=10/1s burst=3 | allow 3 @0",
-		"reserve 3; reserve 1, reserve 3",
-		"setlimit 100/1s; +150, setlimit 100/1s",
-		"+20; +20, reserve 1; +80, reserve 1; +80, allow 3, reserve 3",
-		"; +25, setlimit 100/1s; +25, setlimit 500/1s; +25, setlimit 5/1s; +25, setburst 2; +25, setburst 5",
-		"+4, allow 1, allow 1, allow 1; +15, allow 1, allow 1, allow 1",
-		"cancel 1; cancel 2; cancel 3",
-		"allow 1, allow 1, allow 1, allow 1; reserve 3")
-}
-
-// beforeOthersAct lists schedules in which a claim is given up after a change since which another waits:
-// that one keeps its instant, at which the bucket would have been full for a while without the first. What
-// would be lost until then does not come back, or both are granted at one instant. Or both are given up.
-// In others, of two claims from before a lower burst both are given up, or one is before that.
-func beforeOthersAct() []conformance.Schedule {
-	return slices.Concat(
-		ways("rate=10/1s burst=3", "allow 1; allow 3", "reserve 3",
-			"setlimit 100/1s; setlimit 20/1s; setburst 2",
-			"reserve 1; +20, reserve 2; +50, reserve 1; +50, reserve 3",
-			"cancel 1; +25, cancel 1; +25, allow 1, cancel 1; +50, cancel 1; cancel 2, cancel 1",
-			"reserve 2, reserve 1"),
-		ways("rate=10/1s burst=5", "allow 5, reserve 5, reserve 2", "cancel 2; ",
-			"setburst 2; setburst 3", "+20, reserve 1; +20, reserve 2, reserve 1, cancel 3",
-			"cancel 1, cancel 2; +25, cancel 2, cancel 1", "reserve 2, reserve 2, reserve 1"))
+// afterChanges are the families of claims that are given up after a limit or burst was set.
+func afterChanges() []suite.Family {
+	return []suite.Family{
+		{Name: "given up after a change", Schedules: givenUp()},
+		// A claim is given up that is not due yet, though a higher limit has brought tokens since. It changes again
+		// meanwhile or not, others have reserved before and after it, and whatever is there is taken. What the claim
+		// would have lost does not come back: who asks for everything then gets more than the burst at one instant,
+		// or as much too early.
+		{Name: "given up after tokens came", Schedules: ways("rate=10/1s burst=3 | allow 3 @0",
+			"reserve 3; reserve 1, reserve 3",
+			"setlimit 100/1s; +150, setlimit 100/1s",
+			"+20; +20, reserve 1; +80, reserve 1; +80, allow 3, reserve 3",
+			"; +25, setlimit 100/1s; +25, setlimit 500/1s; +25, setlimit 5/1s; +25, setburst 2; +25, setburst 5",
+			"+4, allow 1, allow 1, allow 1; +15, allow 1, allow 1, allow 1",
+			"cancel 1; cancel 2; cancel 3",
+			"allow 1, allow 1, allow 1, allow 1; reserve 3")},
+		// A claim is given up after a change since which another waits: that one keeps its instant, at which the
+		// bucket would have been full for a while without the first. What would be lost until then does not come
+		// back, or both are granted at one instant. Or both are given up. In others, of two claims from before a
+		// lower burst both are given up, or one is before that.
+		{Name: "given up before others act", Schedules: slices.Concat(
+			ways("rate=10/1s burst=3", "allow 1; allow 3", "reserve 3",
+				"setlimit 100/1s; setlimit 20/1s; setburst 2",
+				"reserve 1; +20, reserve 2; +50, reserve 1; +50, reserve 3",
+				"cancel 1; +25, cancel 1; +25, allow 1, cancel 1; +50, cancel 1; cancel 2, cancel 1",
+				"reserve 2, reserve 1"),
+			ways("rate=10/1s burst=5", "allow 5, reserve 5, reserve 2", "cancel 2; ",
+				"setburst 2; setburst 3", "+20, reserve 1; +20, reserve 2, reserve 1, cancel 3",
+				"cancel 1, cancel 2; +25, cancel 2, cancel 1", "reserve 2, reserve 2, reserve 1"))},
+		{Name: "both given up", Schedules: bothGivenUp()},
+		// Several wait behind one that is given up, since a new burst.
+		{Name: "many wait behind", Schedules: ways("rate=10/1s burst=5 | allow 5 @0 | reserve 5 @0",
+			"setburst 5; +200, setburst 5; +200, setburst 6",
+			"reserve 1, reserve 1, reserve 1, cancel 1, reserve 1")},
+		// A claim is given up at the instant of a change, when the tokens that came fill the bucket nearly: what it
+		// does not hold is lost.
+		{Name: "more than fits comes back",
+			Schedules: ways("rate=10/1s burst=3 | allow 3 @0 | reserve 3 @0 | setlimit 100/1s @0",
+				"+50, setlimit 50/1s, cancel 1; +50, setburst 3, cancel 1; +50, cancel 1",
+				"allow 1, allow 1, allow 1, allow 1, allow 1")},
+		// A claim is given up after two changes, for one of which there was room for a part of a token less than it
+		// had taken: all but that comes back, and not whole tokens only. Or it need not wait, and one after it, for
+		// which a part of its tokens were there, is given up out of turn after that.
+		{Name: "a part of a token comes back", Schedules: slices.Concat(
+			ways("rate=10/1s burst=3 | allow 3 @0", "+50, reserve 3, setburst 2", "+175, setburst 5; +195, setburst 5",
+				"+25, cancel 1; +50, cancel 1", "allow 2; reserve 3"),
+			ways("rate=10/1s burst=5 | allow 5 @0",
+				"+340, reserve 3, reserve 3, cancel 1, reserve 1, cancel 2, reserve 1"))},
+		// A claim is given up at the instant at which it is made, or due, after the burst was lowered and raised at
+		// that instant: what the lower one had no room for does not come back.
+		{Name: "given up as it changed", Schedules: ways("rate=10/1s burst=5",
+			"reserve 3; allow 1, reserve 3; allow 5, reserve 3, +300",
+			"setburst 3, setburst 5; setburst 1, setburst 5", "cancel 1", "allow 4; allow 2")},
+		// A reservation is given up after a limit was set that is so many per another time: what comes back is
+		// counted in tokens, and not in what a limiter may count in.
+		{Name: "given up in another period", Schedules: claiming("rate=10/1s burst=3", "; allow 3",
+			"claim 1; claim 2; claim 3",
+			"setlimit 5/1m; setlimit 300/1m; setlimit 6000/1m; setlimit 10/100ms", "; +50", "cancel 1, claim 3")},
+	}
 }
 
 // bothGivenUp lists schedules in which two claims are given up after a higher limit has brought tokens: what
@@ -101,52 +131,6 @@ func bothGivenUp() []conformance.Schedule {
 		given("reserve 3, reserve 3", "+100, allow 1"), given("reserve 5, reserve 3", "+120, allow 1"))
 }
 
-// manyWaitBehind lists schedules in which several wait behind one that is given up, since a new burst.
-func manyWaitBehind() []conformance.Schedule {
-	return ways("rate=10/1s burst=5 | allow 5 @0 | reserve 5 @0", "setburst 5; +200, setburst 5; +200, setburst 6",
-		"reserve 1, reserve 1, reserve 1, cancel 1, reserve 1")
-}
-
-// outOfTurn lists schedules in which claims are given up in any order, with new ones in between, which
-// may be served before others that wait: those keep their instants.
-func outOfTurn() []conformance.Schedule {
-	return claiming("rate=10/1s burst=3", "allow 1; allow 3", "claim 1; claim 3", "claim 1; claim 2",
-		"cancel 1, claim 1; +50, cancel 1, claim 2", "cancel 2, claim 1; cancel 3, claim 1")
-}
-
-// moreThanFits lists schedules in which a claim is given up at the instant of a change, when the tokens that
-// came fill the bucket nearly: what it does not hold is lost.
-func moreThanFits() []conformance.Schedule {
-	return ways("rate=10/1s burst=3 | allow 3 @0 | reserve 3 @0 | setlimit 100/1s @0",
-		"+50, setlimit 50/1s, cancel 1; +50, setburst 3, cancel 1; +50, cancel 1",
-		"allow 1, allow 1, allow 1, allow 1, allow 1")
-}
-
-// partComesBack lists schedules in which a claim is given up after two changes, for one of which there was room
-// for a part of a token less than it had taken: all but that comes back, and not whole tokens only. Or it need not
-// wait, and one after it, for which a part of its tokens were there, is given up out of turn after that.
-func partComesBack() []conformance.Schedule {
-	return slices.Concat(
-		ways("rate=10/1s burst=3 | allow 3 @0", "+50, reserve 3, setburst 2", "+175, setburst 5; +195, setburst 5",
-			"+25, cancel 1; +50, cancel 1", "allow 2; reserve 3"),
-		ways("rate=10/1s burst=5 | allow 5 @0", "+340, reserve 3, reserve 3, cancel 1, reserve 1, cancel 2, reserve 1"))
-}
-
-// changedAtOnce lists schedules in which a claim is given up at the instant at which it is made, or due, after the
-// burst was lowered and raised at that instant: what the lower one had no room for does not come back.
-func changedAtOnce() []conformance.Schedule {
-	return ways("rate=10/1s burst=5", "reserve 3; allow 1, reserve 3; allow 5, reserve 3, +300",
-		"setburst 3, setburst 5; setburst 1, setburst 5", "cancel 1", "allow 4; allow 2")
-}
-
-// atItsInstant lists schedules in which a reservation is given up at the very instant at which it is due, at
-// first or later, when others wait for their tokens behind it. Whether that is in time or too late is open;
-// but what the others have counted on does not come back, or more than the burst is due at one instant.
-func atItsInstant() []conformance.Schedule {
-	return ways("rate=10/1s burst=2", "reserve 2; allow 2, reserve 2, +200; allow 1, reserve 2, +100",
-		"reserve 2; reserve 1; reserve 1, reserve 1", "cancel 1", "reserve 2; reserve 1, reserve 1")
-}
-
 // givenUpAgain lists schedules in which reservations are given up that were given up before, after another was:
 // what had not come back then, because of that other one, does not come back now.
 func givenUpAgain() []conformance.Schedule {
@@ -160,13 +144,6 @@ func givenUpAgain() []conformance.Schedule {
 		}
 	}
 	return out
-}
-
-// inAnotherPeriod lists schedules in which a reservation is given up after a limit was set that is so many per
-// another time: what comes back is counted in tokens, and not in what a limiter may count in.
-func inAnotherPeriod() []conformance.Schedule {
-	return claiming("rate=10/1s burst=3", "; allow 3", "claim 1; claim 2; claim 3",
-		"setlimit 5/1m; setlimit 300/1m; setlimit 6000/1m; setlimit 10/100ms", "; +50", "cancel 1, claim 3")
 }
 
 // lateInThePast lists schedules in which a reservation is given up that has been due for a while, but at an instant

@@ -37,15 +37,9 @@ func (e *explorer) changes(zero ZeroRate) {
 		e.add("bursts and waits", e.drained("setburst 1,wait 3,wait 1", []time.Duration{0, interval}, 3)...)
 		e.add("bursts and waits", e.drained("setburst 2,wait 3", []time.Duration{0, interval}, 2, lastWait)...)
 	}
-	e.add("given up after a change", givenUp()...)
-	e.add("given up after tokens came", afterTokensCame()...)
-	e.add("given up before others act", beforeOthersAct()...)
-	e.add("both given up", bothGivenUp()...)
-	e.add("many wait behind", manyWaitBehind()...)
-	e.add("more than fits comes back", moreThanFits()...)
-	e.add("a part of a token comes back", partComesBack()...)
-	e.add("given up as it changed", changedAtOnce()...)
-	e.add("given up in another period", inAnotherPeriod()...)
+	for _, f := range afterChanges() {
+		e.add(f.Name, f.Schedules...)
+	}
 	if zero == ZeroRateBurst {
 		e.add("no rate for a while", suite.ParseAll(
 			"rate=10/1s burst=1 | allow 1 @0 | setlimit 0/1s @0 | wait 1 100ms @0",
