@@ -43,10 +43,6 @@ type object struct {
 	served time.Duration   // when
 }
 
-func newLedger() *ledger {
-	return &ledger{start: time.Now(), objects: map[int]*object{}, actedAt: -1}
-}
-
 func (l *ledger) now() time.Duration { return time.Since(l.start) }
 
 // States of a timer.

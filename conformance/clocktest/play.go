@@ -2,6 +2,7 @@ package clocktest
 
 import (
 	"regexp"
+	"time"
 
 	"github.com/escapement-go/escapement/conformance"
 	"github.com/escapement-go/escapement/conformance/internal/suite"
@@ -39,7 +40,7 @@ func (c *contract) Play(st *suite.Stage) {
 	reference := packageTime()
 	reference.NoTimerAnswers = tested.NoTimerAnswers
 	want := newWorld(st, reference)
-	want.ledger = newLedger()
+	want.ledger = &ledger{start: time.Now(), objects: map[int]*object{}, actedAt: -1}
 	want.run(func(conformance.Step) {})
 	seen := comparison{want: want.events, ledger: want.ledger}
 	record := func() { st.Rec.Locked(func(rec *suite.Recording) { rec.Detail = seen }) }

@@ -23,11 +23,12 @@ func (c *contract) Rules() []suite.Rule[Traits, *exam] {
 		return suite.If(tr.Waits == WaitsForNothing, "declared: "+tr.Waits.String())
 	}
 	unlessIdle := func(s *suite.Suite, tr *Traits) string { return cmp.Or(unlessNothing(s, tr), tr.forbids()) }
+	law := func(id, text string, ops ...conformance.Op) suite.Rule[Traits, *exam] {
+		return suite.Rule[Traits, *exam]{Rule: core(id, text), Ops: ops}
+	}
 	rules := []suite.Rule[Traits, *exam]{
-		{
-			Rule: core("CK-NOW", "Only Advance may move the clock, by exactly what it says; Since and Until "+
-				"MUST agree with Now."),
-		},
+		law("CK-NOW", "Only Advance may move the clock, by exactly what it says; Since and Until "+
+			"MUST agree with Now."),
 		{
 			Rule: core("CK-TIMER", "A timer, and After, MUST send once, when the clock reaches the deadline "+
 				"and not sooner, and MUST send the time of the deadline."),
@@ -36,32 +37,17 @@ func (c *contract) Rules() []suite.Rule[Traits, *exam] {
 				return suite.If(none, "the implementation has no timer")
 			},
 		},
-		{
-			Rule: core("CK-STOP", "Stop and Reset MUST report whether the timer was armed; a stopped timer "+
-				"MUST NOT fire, and a reset one MUST fire once, its new duration after the Reset."),
-			Ops: []conformance.Op{verb.Timer},
-		},
-		{
-			Rule: core("CK-UNREAD", "Stop and Reset of a timer that has fired but whose value was not received "+
-				"MUST report true, and a value from before a Stop or Reset MUST NOT be received after it "+
-				"(Go 1.23)."),
-			Ops: []conformance.Op{verb.Timer},
-		},
-		{
-			Rule: core("CK-TICKER", "A ticker MUST send the time of each tick, drop ticks while one waits to "+
-				"be received, and keep its cadence."),
-			Ops: []conformance.Op{verb.Ticker},
-		},
-		{
-			Rule: core("CK-TICKSTOP", "A stopped ticker MUST NOT tick; Reset MUST make any ticker, a stopped "+
-				"one too, tick at the new period until it is stopped."),
-			Ops: []conformance.Op{verb.Ticker},
-		},
-		{
-			Rule: core("CK-TICKUNREAD", "A tick from before a Stop or Reset of a ticker MUST NOT be received after "+
-				"it (Go 1.23)."),
-			Ops: []conformance.Op{verb.Ticker},
-		},
+		law("CK-STOP", "Stop and Reset MUST report whether the timer was armed; a stopped timer "+
+			"MUST NOT fire, and a reset one MUST fire once, its new duration after the Reset.", verb.Timer),
+		law("CK-UNREAD", "Stop and Reset of a timer that has fired but whose value was not received "+
+			"MUST report true, and a value from before a Stop or Reset MUST NOT be received after it "+
+			"(Go 1.23).", verb.Timer),
+		law("CK-TICKER", "A ticker MUST send the time of each tick, drop ticks while one waits to "+
+			"be received, and keep its cadence.", verb.Ticker),
+		law("CK-TICKSTOP", "A stopped ticker MUST NOT tick; Reset MUST make any ticker, a stopped "+
+			"one too, tick at the new period until it is stopped.", verb.Ticker),
+		law("CK-TICKUNREAD", "A tick from before a Stop or Reset of a ticker MUST NOT be received after "+
+			"it (Go 1.23).", verb.Ticker),
 		{
 			Rule: core("CK-TICK", "Tick MUST be like NewTicker without Stop, but return nil if the period is not "+
 				"positive."),
@@ -70,24 +56,16 @@ func (c *contract) Rules() []suite.Rule[Traits, *exam] {
 			},
 			Probe: toEnd(c.ticks),
 		},
-		{
-			Rule: core("CK-TICKARG", "NewTicker and Ticker.Reset MUST panic if the period is not positive."),
-			Ops:  []conformance.Op{verb.Ticker},
-		},
-		{
-			Rule: core("CK-ZERO", "Timers, functions and sleeps with a duration <= 0 MUST fire at once, "+
-				"without an Advance."),
-		},
+		law("CK-TICKARG", "NewTicker and Ticker.Reset MUST panic if the period is not positive.", verb.Ticker),
+		law("CK-ZERO", "Timers, functions and sleeps with a duration <= 0 MUST fire at once, "+
+			"without an Advance."),
 		{
 			Rule: core("CK-FUNC", "AfterFunc MUST run its function once, exactly when the duration has "+
 				"passed; Stop and Reset MUST take effect, and report whether it was armed."),
 			Ops:   []conformance.Op{verb.AfterFunc},
 			Check: (*exam).inAnyOrder,
 		},
-		{
-			Rule: core("CK-CHAN", "AfterFunc's timer MUST have a nil channel."),
-			Ops:  []conformance.Op{verb.AfterFunc},
-		},
+		law("CK-CHAN", "AfterFunc's timer MUST have a nil channel.", verb.AfterFunc),
 		{
 			Rule:  core("CK-SLEEP", "Sleep MUST return when the duration has passed, and not before."),
 			Ops:   []conformance.Op{verb.Sleep},
@@ -130,17 +108,11 @@ func (c *contract) Rules() []suite.Rule[Traits, *exam] {
 				return suite.If(tr.Waits > WaitsForAll, "declared: "+tr.Waits.String())
 			},
 		},
-		{
-			Rule: core("CK-CONTEXT", "A context MUST be live until its deadline, and answer without "+
-				"blocking; from the deadline on it MUST have ended with context.DeadlineExceeded, or as "+
-				"cancelled once cancel returns."),
-			Ops: []conformance.Op{verb.Timeout},
-		},
-		{
-			Rule: core("CK-CTXTREE", "A context MUST have the earlier of its own and its parent's deadline, "+
-				"end when its parent ends, and keep the Err and Cause with which it first ended."),
-			Ops: []conformance.Op{verb.Timeout},
-		},
+		law("CK-CONTEXT", "A context MUST be live until its deadline, and answer without "+
+			"blocking; from the deadline on it MUST have ended with context.DeadlineExceeded, or as "+
+			"cancelled once cancel returns.", verb.Timeout),
+		law("CK-CTXTREE", "A context MUST have the earlier of its own and its parent's deadline, "+
+			"end when its parent ends, and keep the Err and Cause with which it first ended.", verb.Timeout),
 		{
 			Rule: core("CK-ARMED", "What is armed MUST be counted once, and no longer after it has fired or "+
 				"was stopped, reset or cancelled."),

@@ -89,14 +89,6 @@ func stopsUnread(s conformance.Schedule) bool {
 	return false
 }
 
-// tickerPeriods never move the clock after what must panic: a clock that accepts a period of
-// zero may spin for ever.
-func tickerPeriods() []conformance.Schedule {
-	return suite.ParseAll("ticker 1 0 @0", "ticker 1 -1ns @0", "ticker 1 -1h @0", "ticker 1 1ns @0 | halt 1 @0",
-		"ticker 1 1s @0 | rearm 1 0 @0", "ticker 1 1s @0 | rearm 1 -1ns @0",
-		"ticker 1 1s @0 | halt 1 @0 | rearm 1 0 @0", "ticker 1 1s @0 | rearm 1 1ns @0 | halt 1 @0")
-}
-
 func zeroDurations() []conformance.Schedule {
 	var out []conformance.Schedule
 	for _, d := range []string{"0", "-1ns", "-1h"} {
@@ -139,11 +131,4 @@ func sameDeadlines() []conformance.Schedule {
 		"afterfunc 1 1s @0 | afterfunc 2 1s @0 | halt 1 @f2 | idle 2s",
 		"afterfunc 1 1s @0 | afterfunc 2 1s @0 | halt 2 @f1 | halt 1 @f2 | idle 2s",
 		"afterfunc 1 1s @0 | afterfunc 2 600ms @400ms | afterfunc 3 1s @0 | halt 3 @f1 | halt 1 @f2 | idle 2s")...)
-}
-
-func sleepers() []conformance.Schedule {
-	return append(following("sleep 1 1s @0", "now @0", aroundSecond, 2, idle(3*second)),
-		suite.ParseAll("sleep 1 2s @0 | sleep 2 1s @0 | idle 1s | idle 1s | idle 1s",
-			"sleep 1 1s @0 | sleep 2 1s @500ms | idle 500ms | idle 500ms",
-			"sleep 1 1ns @0 | idle 1ns | idle 1ns")...)
 }

@@ -49,8 +49,11 @@ func (c *contract) Table(s *suite.Suite, tr *Traits) []suite.Choice {
 		}), tr.Backlog, spec.Backlog, learnt.Backlog),
 		edge.Learnt(edge.Choice(&tr.Timeout, suite.Choice{
 			Name: "Timeout", Values: timeouts, Needless: nowaits, Apart: true,
-			Means:   []string{"a request waits as long as New is told", "only its context ends a wait"},
-			Observe: observe(func() int { return observeTimeout(s) }),
+			Means: []string{"a request waits as long as New is told", "only its context ends a wait"},
+			Observe: observe(func() int {
+				const ends = "limit=1 backlog=5 timeout=100ms | acquire 1 @0 | acquire 2 @0 | idle 1s"
+				return first(see(s, ends, rejects(2)))
+			}),
 		}), tr.Timeout, spec.Timeout, learnt.Timeout),
 		edge.Learnt(edge.Choice(&tr.Context, suite.Choice{
 			Name: "Context", Values: contexts, Apart: true,
@@ -149,11 +152,6 @@ func (c *contract) observeBacklog(s *suite.Suite) Backlog {
 		return BacklogBounded
 	}
 	return BacklogUnbounded
-}
-
-// observeTimeout observes whether a wait ends by itself.
-func observeTimeout(s *suite.Suite) int {
-	return first(see(s, "limit=1 backlog=5 timeout=100ms | acquire 1 @0 | acquire 2 @0 | idle 1s", rejects(2)))
 }
 
 // observeContext observes whether a context ends a wait, and whether a request runs whose context

@@ -107,7 +107,7 @@ func (c *contract) Families(s *suite.Suite) []suite.Family {
 	f.list(suite.Family{Name: "long queue"}, f.longQueues()...)
 	// The last, as one that counts slots without end tells nothing more.
 	f.list(suite.Family{Name: "negative limits"},
-		f.with(1, 5, "1h", "resize -1 @0", onesTurn+" | resize -1 @0 | release 1 @0")...)
+		f.with(5, "1h", "resize -1 @0", onesTurn+" | resize -1 @0 | release 1 @0")...)
 	return f.out
 }
 
@@ -173,10 +173,10 @@ func weighs(s conformance.Schedule) bool {
 	return slices.ContainsFunc(s.Steps, func(st conformance.Step) bool { return st.K > 1 })
 }
 
-// with are rows of one configuration.
-func (f *families) with(limit, backlog int, timeout string, texts ...string) (all []conformance.Schedule) {
+// with are rows of one configuration, with a limit of 1.
+func (f *families) with(backlog int, timeout string, texts ...string) (all []conformance.Schedule) {
 	for _, text := range texts {
-		all = append(all, f.rows(row{limit, backlog, timeout, text})...)
+		all = append(all, f.rows(row{1, backlog, timeout, text})...)
 	}
 	return all
 }
@@ -184,21 +184,21 @@ func (f *families) with(limit, backlog int, timeout string, texts ...string) (al
 // leaks are runs that must leave nothing behind, also before what ends a wait comes after all.
 func (f *families) leaks() []conformance.Schedule {
 	out := f.planned(1, 1, "100ms", plan{gaps: []time.Duration{0, suite.Wait}, depth: 3, cancel: true})
-	out = append(out, f.with(1, 1, "1h", "acquire 1 @0 | acquire 2 @0 | cancel 2 @0 | "+
+	out = append(out, f.with(1, "1h", "acquire 1 @0 | acquire 2 @0 | cancel 2 @0 | "+
 		"acquire 3 @0 | cancel 3 @0 | acquire 4 @0 | cancel 4 @0 | idle 2h")...)
 	if f.timeout { // also one that has not come an hour after all
 		out = append(out, f.planned(1, 1, "2500h", plan{gaps: []time.Duration{0}, depth: 3, cancel: true})...)
 	}
-	return append(out, f.with(1, 1, "100ms",
+	return append(out, f.with(1, "100ms",
 		"acquire 1 @0 | acquire 2 @0 | acquire 3 @150ms | acquire 4 @300ms | idle 1s")...)
 }
 
 // timeouts are requests around the instants at which waits end.
 func (f *families) timeouts() {
 	around := []time.Duration{0, suite.Wait / 2, suite.Wait - 1, suite.Wait}
-	f.list(suite.Family{Name: "timeout that is not round"}, f.with(1, 1, "333.333333ms",
+	f.list(suite.Family{Name: "timeout that is not round"}, f.with(1, "333.333333ms",
 		onesTurn+" | idle 1s", onesTurn+" | release 1 @333.333332ms")...)
-	f.list(suite.Family{Name: "timeout of a nanosecond"}, f.with(1, 1, "1ns", onesTurn+" | idle 1s")...)
+	f.list(suite.Family{Name: "timeout of a nanosecond"}, f.with(1, "1ns", onesTurn+" | idle 1s")...)
 	near := []time.Duration{0, 1, suite.Wait / 2}
 	f.add("several wait with a timeout", 1, 3, "100ms", plan{gaps: near, depth: 4, cancel: true, later: true})
 	f.list(suite.Family{Name: "timeout of 0", Skip: f.s.Unsettled()}, f.planned(1, 2, "0", plan{depth: 4})...)
@@ -223,7 +223,7 @@ var largeNumbers = []row{
 // resizes change the limit while requests run and wait.
 func (f *families) resizes() {
 	f.add("resize", 2, 2, "1h", plan{depth: 4, resize: []int{1, 3}})
-	f.list(suite.Family{Name: "resize to nothing"}, f.with(1, 5, "1h", nothing...)...)
+	f.list(suite.Family{Name: "resize to nothing"}, f.with(5, "1h", nothing...)...)
 	if f.timeout {
 		f.add("resize and a timeout", 1, 2, "100ms", plan{gaps: halves[:2], depth: 4, resize: []int{1, 2}, later: true})
 	}
@@ -347,8 +347,8 @@ func cancelsBefore(s conformance.Schedule) bool {
 // wait ends.
 func (f *families) races() (out []conformance.Schedule) {
 	for _, backlog := range []int{1, 2} {
-		out = append(out, f.with(1, backlog, "100ms", ties...)...)
-		out = append(out, f.with(1, backlog, "1h", atOnce...)...)
+		out = append(out, f.with(backlog, "100ms", ties...)...)
+		out = append(out, f.with(backlog, "1h", atOnce...)...)
 	}
 	return append(out, f.rows(heavyTies...)...)
 }

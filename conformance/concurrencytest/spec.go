@@ -235,7 +235,11 @@ func (c *contract) sample(s *suite.Suite) (f Funcs) {
 	first, because := c.traits.many(1, 1), ""
 	for _, c.traits.Backlog = range backlogs {
 		for _, c.traits.Timeout = range timeouts {
-			why := suite.Catch(func() { f = c.thrownAway() })
+			why := suite.Catch(func() {
+				if f = c.make(suite.Aside(), c.traits.many(1, 1)); f.Stop != nil {
+					f.Stop()
+				}
+			})
 			if why == "" {
 				return f
 			}
@@ -246,15 +250,6 @@ func (c *contract) sample(s *suite.Suite) (f Funcs) {
 		"It may refuse a Backlog or a Timeout of 0, but must take this. If nothing can wait, declare "+
 		"BacklogNone;\nif there is no bound on how many wait, or how long, BacklogUnbounded or TimeoutNone.",
 		first.Limit, first.Backlog, first.Timeout, because)
-	return f
-}
-
-// thrownAway makes a limiter with one slot and ends it.
-func (c *contract) thrownAway() Funcs {
-	f := c.make(suite.Aside(), c.traits.many(1, 1))
-	if f.Stop != nil {
-		f.Stop()
-	}
 	return f
 }
 

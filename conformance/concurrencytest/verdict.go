@@ -108,7 +108,7 @@ func (x *exam) difference(m model.Mark) *suite.Violation {
 		out.Because += "; " + name + " is declared"
 	}
 	if own := firstOwn(x.Schedule.Steps); q.id >= own {
-		out.Because += ". (After " + cameLast(own) + ".)"
+		out.Because += fmt.Sprintf(". (After %s and sends new ones, numbered from %d.)", lastly, own)
 	} else if x.after(s) {
 		out.Because += ". (After " + lastly + ".)"
 	}
@@ -123,11 +123,6 @@ func (t *trace) isOver(g *group) bool { return t.drained.Seq != 0 && g.began.Seq
 
 // lastly is what comes of a run after the last step of its schedule.
 const lastly = "the last step the suite releases all running requests"
-
-// cameLast says where requests come from that the schedule does not name.
-func cameLast(own int) string {
-	return fmt.Sprintf("%s and sends new ones, numbered from %d", lastly, own)
-}
 
 // declaredSo names the declared choice without which a rule would not be broken, "" if there is none.
 func (x *exam) declaredSo(rule string) string {
