@@ -14,71 +14,46 @@ import (
 func edgeRules() []rule {
 	leading := without(Leading, LeadingAndTrailing)
 	return []rule{
-		compared(rule{
-			Rule: extended("DB-LEAD", "On the leading edge the very first event MUST fire at its own "+
-				"instant, with its own payload."),
-			Absent: leading,
-		}, (*exam).firstLost, nil),
-		compared(rule{
-			Rule: extended("DB-LEAD1", "Only the first event of a burst may fire on the leading edge; a "+
-				"burst lasts until the wait has passed since its newest event."),
-			Absent: leading,
-		}, nil, (*exam).leadsWithin),
-		compared(rule{
-			Rule: extended("DB-REARM", "Once the wait has passed without an event, the next one MUST fire "+
-				"on the leading edge again, whatever came before."),
-			Absent: leading,
-		}, (*exam).laterLost, (*exam).laterLost),
-		compared(rule{
-			Rule:   extended("DB-LEADONLY", "With the leading edge alone nothing may fire on the trailing edge."),
-			Absent: without(Leading),
-		}, nil, nil),
-		compared(rule{
-			Rule: extended("DB-BOTH1", "With both edges a burst of one event MUST fire once, or twice, "+
-				"as declared."),
-			Declared: []string{"BothSingle"},
-			Absent:   without(LeadingAndTrailing),
-		}, nil, nil),
-		compared(rule{
-			Rule: extended("DB-BOTHN", "With both edges a burst of several events MUST also fire on the "+
-				"trailing edge, once, with the declared payload."),
-			Declared: []string{"BothSingle", "Payload"},
-			Absent:   without(LeadingAndTrailing),
-		}, (*exam).lastLost, (*exam).tailLost),
+		compared(extended("DB-LEAD", "On the leading edge the very first event MUST fire at its own "+
+			"instant, with its own payload."),
+			leading, (*exam).firstLost, nil),
+		compared(extended("DB-LEAD1", "Only the first event of a burst may fire on the leading edge; a "+
+			"burst lasts until the wait has passed since its newest event."),
+			leading, nil, (*exam).leadsWithin),
+		compared(extended("DB-REARM", "Once the wait has passed without an event, the next one MUST fire "+
+			"on the leading edge again, whatever came before."),
+			leading, (*exam).laterLost, (*exam).laterLost),
+		compared(extended("DB-LEADONLY", "With the leading edge alone nothing may fire on the trailing edge."),
+			without(Leading), nil, nil),
+		compared(extended("DB-BOTH1", "With both edges a burst of one event MUST fire once, or twice, "+
+			"as declared."),
+			without(LeadingAndTrailing), nil, nil, "BothSingle"),
+		compared(extended("DB-BOTHN", "With both edges a burst of several events MUST also fire on the "+
+			"trailing edge, once, with the declared payload."),
+			without(LeadingAndTrailing), (*exam).lastLost, waitedInVain(false), "BothSingle", "Payload"),
 	}
 }
 
 // boundRules are those of a bound on the wait, and of bursts that hold a bounded number of events.
 func boundRules() []rule {
-	bounded := []string{"MaxWait"}
+	bound := func(r conformance.Rule, doubtful func(x *exam) *suite.Violation) rule {
+		return compared(r, nil, nil, doubtful, "MaxWait")
+	}
+	full := compared(extended("DB-FULL", "A burst of k events MUST fire at once, or when another event comes, as "+
+		"declared. A smaller burst MUST fire as if there were no k."),
+		noTrailing, nil, nil, "Full")
+	full.About = func(j suite.Job) bool { return j.Schedule.Config.Has("k") }
 	return []rule{
-		compared(rule{
-			Rule: extended("DB-MAX", "With a bound on the wait, pending events MUST fire when the first of "+
-				"them is as old as the bound: without another event, or with the next one, as declared."),
-			Declared: bounded,
-		}, nil, nil),
-		compared(rule{
-			Rule: extended("DB-MAXNE", "The bound MUST NOT cut a wait short: nothing may fire before the "+
-				"wait has passed since the newest event, or the bound since the first pending one."),
-			Declared: bounded,
-		}, nil, nil),
-		compared(rule{
-			Rule: extended("DB-MAXTAIL", "With a bound on the wait, events MUST still fire a wait after the "+
-				"newest, even after the bound has fired."),
-			Declared: bounded,
-		}, nil, (*exam).tailLostInBound),
-		compared(rule{
-			Rule: extended("DB-MAXPAY", "When the bound fires, it MUST carry the declared payload of the "+
-				"events up to that instant."),
-			Declared: []string{"Payload", "MaxWait"},
-		}, nil, nil),
-		compared(rule{
-			Rule: extended("DB-FULL", "A burst of k events MUST fire at once, or when another event comes, as "+
-				"declared. A smaller burst MUST fire as if there were no k."),
-			Declared: []string{"Full"},
-			Absent:   noTrailing,
-			About:    func(j suite.Job) bool { return j.Schedule.Config.Has("k") },
-		}, nil, nil),
+		bound(extended("DB-MAX", "With a bound on the wait, pending events MUST fire when the first of "+
+			"them is as old as the bound: without another event, or with the next one, as declared."), nil),
+		bound(extended("DB-MAXNE", "The bound MUST NOT cut a wait short: nothing may fire before the "+
+			"wait has passed since the newest event, or the bound since the first pending one."), nil),
+		bound(extended("DB-MAXTAIL", "With a bound on the wait, events MUST still fire a wait after the "+
+			"newest, even after the bound has fired."), waitedInVain(true)),
+		compared(extended("DB-MAXPAY", "When the bound fires, it MUST carry the declared payload of the "+
+			"events up to that instant."),
+			nil, nil, nil, "Payload", "MaxWait"),
+		full,
 	}
 }
 
@@ -93,10 +68,11 @@ func noEdgeRule() rule {
 	}
 }
 
-// compared makes a rule one of edges and bounds, which judges by differs.
-func compared(r rule, busy, doubtful func(x *exam) *suite.Violation) rule {
-	r.Sees, r.Check = (*exam).ofEdges, differs(r.ID, busy, doubtful)
-	return r
+// compared makes a rule of edges and bounds, which judges by differs.
+func compared(r conformance.Rule, absent func(*suite.Suite, *Traits) string,
+	busy, doubtful func(x *exam) *suite.Violation, declared ...string) rule {
+	return rule{Rule: r, Absent: absent, Declared: declared, Sees: (*exam).ofEdges,
+		Check: differs(r.ID, busy, doubtful)}
 }
 
 // differs makes the Check of a rule of edges and bounds: it reports the first difference
@@ -135,31 +111,29 @@ func (x *exam) early(f *conformance.Fire, because string, args ...any) *suite.Vi
 	return v
 }
 
-// tailLost finds an event that the wait alone should have fired, whatever came before, where there is no bound.
-func (x *exam) tailLost() *suite.Violation { return x.waitedInVain(false) }
-
-// tailLostInBound is tailLost where there is a bound.
-func (x *exam) tailLostInBound() *suite.Violation { return x.waitedInVain(true) }
-
-func (x *exam) waitedInVain(bounded bool) *suite.Violation {
-	cfg := x.Schedule.Config
-	if cfg.Has("maxwait") != bounded || cfg.Edges == NoEdges || cfg.Edges == Leading || !x.traits.bearsNewest() {
-		return nil
-	}
-	steps := x.Schedule.Steps
-	for i, s := range steps {
-		if s.Op == verb.Stop || s.Op == verb.Cancel && !x.traits.AfterCancel.usable() {
+// waitedInVain finds an event that the wait alone should have fired, whatever came before, where there is a bound, or
+// where there is none.
+func waitedInVain(bounded bool) func(x *exam) *suite.Violation {
+	return func(x *exam) *suite.Violation {
+		cfg := x.Schedule.Config
+		if cfg.Has("maxwait") != bounded || cfg.Edges == NoEdges || cfg.Edges == Leading || !x.traits.bearsNewest() {
 			return nil
 		}
-		due := suite.Sum(s.At, cfg.Wait)
-		if s.Op != verb.Call || i+1 < len(steps) && steps[i+1].At <= due || due > x.End {
-			continue
+		steps := x.Schedule.Steps
+		for i, s := range steps {
+			if s.Op == verb.Stop || s.Op == verb.Cancel && !x.traits.AfterCancel.usable() {
+				return nil
+			}
+			due := suite.Sum(s.At, cfg.Wait)
+			if s.Op != verb.Call || i+1 < len(steps) && steps[i+1].At <= due || due > x.End {
+				continue
+			}
+			if !x.firedBy(s.N, due) {
+				return x.lost(s.N, due, edge.Trailing)
+			}
 		}
-		if !x.firedBy(s.N, due) {
-			return x.lost(s.N, due, edge.Trailing)
-		}
+		return nil
 	}
-	return nil
 }
 
 // firedBy reports whether something fired with a payload up to an instant.

@@ -13,19 +13,11 @@ import (
 // trailingRules are those of the trailing edge.
 func trailingRules() []rule {
 	return onTrailing(
-		rule{
-			Rule:  core("DB-QUIET", "A trailing fire MUST come no earlier than the wait after the newest event."),
-			Check: judged((*exam).quiet),
-		},
-		rule{
-			Rule: core("DB-EXACT", "On a fake clock a trailing fire MUST come exactly the wait after the "+
-				"newest event, or when a callback that still runs returns."),
-			Check: judged((*exam).exact),
-		},
-		rule{
-			Rule:  core("DB-ONE", "A burst MUST fire at most once."),
-			Check: judged((*exam).once),
-		},
+		law(core("DB-QUIET", "A trailing fire MUST come no earlier than the wait after the newest event."),
+			(*exam).quiet),
+		law(core("DB-EXACT", "On a fake clock a trailing fire MUST come exactly the wait after the "+
+			"newest event, or when a callback that still runs returns."), (*exam).exact),
+		law(core("DB-ONE", "A burst MUST fire at most once."), (*exam).once),
 		rule{
 			Rule: core("DB-LAST", "The callback MUST get the declared payload: that of the burst's newest "+
 				"event, or of its first."),
@@ -33,15 +25,9 @@ func trailingRules() []rule {
 			Unless:   nameless,
 			Check:    judged((*exam).payload),
 		},
-		rule{
-			Rule: core("DB-LIVE", "When events stop and nothing discards them, the burst MUST fire, even if "+
-				"they came while the callback ran."),
-			Check: judged((*exam).live),
-		},
-		rule{
-			Rule:  core("DB-IDLE", "The callback MUST NOT run unless an event is pending."),
-			Check: judged((*exam).idle),
-		},
+		law(core("DB-LIVE", "When events stop and nothing discards them, the burst MUST fire, even if "+
+			"they came while the callback ran."), (*exam).live),
+		law(core("DB-IDLE", "The callback MUST NOT run unless an event is pending."), (*exam).idle),
 		rule{
 			Rule: core("DB-SUBSEQ", "The payloads fired MUST be a subsequence of the payloads called: "+
 				"none invented, repeated or out of order."),
@@ -49,11 +35,13 @@ func trailingRules() []rule {
 			Unless:   nameless,
 			Check:    (*exam).subsequence,
 		},
-		rule{
-			Rule:  core("DB-GAPRATE", "Two successive trailing fires MUST be at least the wait apart."),
-			Check: judged((*exam).gaps),
-		},
+		law(core("DB-GAPRATE", "Two successive trailing fires MUST be at least the wait apart."), (*exam).gaps),
 	)
+}
+
+// law is a rule of the runs that timing laws can judge.
+func law(r conformance.Rule, check func(*exam) *suite.Violation) rule {
+	return rule{Rule: r, Check: judged(check)}
 }
 
 // onTrailing makes the rules ones of the trailing edge alone.
@@ -114,10 +102,6 @@ func (x *exam) waited(i int) bool {
 	return x.traits.Overlap != Parallel && x.view().queued(i, x.Fires[i].Began.At-1)
 }
 
-func restarts(c *conformance.Done, wait time.Duration) string {
-	return edge.Text("call %d at %s restarts the %s wait", c.N, c.Began.At, wait)
-}
-
 func (x *exam) quiet() *suite.Violation {
 	v := x.view()
 	return x.eachFire(func(i int, f *conformance.Fire) *suite.Violation {
@@ -137,7 +121,8 @@ func (x *exam) quiet() *suite.Violation {
 		if c == nil || at-c.Began.At >= v.wait || at-c.Began.At < 0 {
 			return nil
 		}
-		return x.told(at, restarts(c, v.wait), "fired at %s, want %s", at, suite.Sum(c.Began.At, v.wait))
+		return x.told(at, edge.Text("call %d at %s restarts the %s wait", c.N, c.Began.At, v.wait),
+			"fired at %s, want %s", at, suite.Sum(c.Began.At, v.wait))
 	})
 }
 
