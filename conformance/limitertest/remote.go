@@ -117,14 +117,6 @@ func (a *account) unsure(d *conformance.Done) {
 	}
 }
 
-// faults is what is explored of a limiter that cannot be reached, and then can be again.
-func (c *contract) faults() suite.Family {
-	fault := func(n int) conformance.Step { return conformance.Step{Op: verb.Fault, N: n} }
-	return suite.Family{Name: "faults", Schedules: c.allFitted(suite.Sequences(limited("10/1s", 2),
-		[]conformance.Step{{Op: verb.Allow, N: 1}, fault(1), fault(0)},
-		[]time.Duration{0, interval / 2, 2 * interval}, 5))}
-}
-
 func (o observer) latency() int {
 	most, p := o.c.trip, o.plan()
 	texts := []string{strings.Repeat("allow 1 @0 | ", p.full+1) + "allow 1 @{0.7} | allow 1 @{3.3}"}

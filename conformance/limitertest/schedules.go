@@ -144,7 +144,10 @@ func (c *contract) requestFamilies(s *suite.Suite) []suite.Family {
 		}
 	}
 	if s.Accepts(verb.Fault) {
-		out = append(out, c.faults())
+		fault := func(n int) conformance.Step { return conformance.Step{Op: verb.Fault, N: n} }
+		out = append(out, suite.Family{Name: "faults", Schedules: c.allFitted(suite.Sequences(limited("10/1s", 2),
+			[]conformance.Step{{Op: verb.Allow, N: 1}, fault(1), fault(0)},
+			[]time.Duration{0, interval / 2, 2 * interval}, 5))})
 	}
 	if s.Time == Explicit && s.Accepts(verb.Allow) {
 		two, gaps := limited("1/1s", 2), []time.Duration{0, time.Second, -time.Second}

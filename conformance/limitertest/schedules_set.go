@@ -87,32 +87,21 @@ func (e *explorer) infinite() {
 		suite.Sequences(limited("inf", 3), supported(e.Suite,
 			steps("allow 1", "allow 7", "reserve 2", "wait 2", "setlimit 10/1s", "cancel 1")), gaps, 3),
 		e.drained("setlimit inf,setlimit 10/1s,reserve 3,allow 3,cancel 1", gaps, 3))...)
-	e.add("after an infinite rate", forNothing()...)
-	e.add("given up after an infinite rate", owedBefore()...)
-	e.add("after an infinite rate", freeBefore()...)
-	e.add("after an infinite rate", ways("rate=10/1s burst=3 | allow 3 @0 | setlimit inf @0", "; +1",
-		"reserve 3, setlimit 10/1s, allow 3, cancel 1, allow 3")...)
-}
-
-// forNothing takes tokens at an infinite rate that lasts for no time: they are all still there.
-func forNothing() []conformance.Schedule {
+	// What is taken at an infinite rate that lasts for no time is all still there.
 	taken := []string{"allow 1, allow 1; allow 7, allow 7; reserve 1, reserve 1; reserve 2, reserve 2; " +
 		"wait 1, wait 1; wait 2, wait 2", "setlimit 10/1s, allow 1, allow 1, allow 1"}
-	return append(ways("rate=inf burst=3", taken...), ways("rate=10/1s burst=3 | setlimit inf @0", taken...)...)
-}
-
-// owedBefore gives up what was reserved or waited for before an infinite rate, after it. Whether that rate
-// has paid for it shows in the first answer; the cancel takes nothing of what is there.
-func owedBefore() []conformance.Schedule {
-	return ways("rate=10/1s burst=3 | allow 3 @0", "reserve 1; reserve 2; reserve 3", "setlimit inf",
-		"setlimit 10/1s, +1; +1, setlimit 10/1s", "; allow 1; allow 3; tokens", "cancel 1",
-		"allow 1; tokens; +149, allow 1; +349, allow 3")
-}
-
-// freeBefore gives up what was reserved under an infinite rate after it, when the bucket is empty: it was
-// for nothing, and brings nothing.
-func freeBefore() []conformance.Schedule {
-	taken := []string{"reserve 1; reserve 2", "; +1", "setlimit 10/1s, allow 2, allow 1, allow 1, cancel 1, allow 1"}
-	return append(ways("rate=inf burst=2", taken...),
-		ways("rate=10/1s burst=2 | allow 2 @0 | setlimit inf @0", taken...)...)
+	e.add("after an infinite rate", append(ways("rate=inf burst=3", taken...),
+		ways("rate=10/1s burst=3 | setlimit inf @0", taken...)...)...)
+	// What was reserved or waited for before an infinite rate is given up after it. Whether that rate has paid for it
+	// shows in the first answer; the cancel takes nothing of what is there.
+	e.add("given up after an infinite rate", ways("rate=10/1s burst=3 | allow 3 @0",
+		"reserve 1; reserve 2; reserve 3", "setlimit inf", "setlimit 10/1s, +1; +1, setlimit 10/1s",
+		"; allow 1; allow 3; tokens", "cancel 1", "allow 1; tokens; +149, allow 1; +349, allow 3")...)
+	// What was reserved under an infinite rate is given up after it, when the bucket is empty: it was for nothing, and
+	// brings nothing.
+	free := []string{"reserve 1; reserve 2", "; +1", "setlimit 10/1s, allow 2, allow 1, allow 1, cancel 1, allow 1"}
+	e.add("after an infinite rate", append(ways("rate=inf burst=2", free...),
+		ways("rate=10/1s burst=2 | allow 2 @0 | setlimit inf @0", free...)...)...)
+	e.add("after an infinite rate", ways("rate=10/1s burst=3 | allow 3 @0 | setlimit inf @0", "; +1",
+		"reserve 3, setlimit 10/1s, allow 3, cancel 1, allow 3")...)
 }

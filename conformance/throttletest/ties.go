@@ -56,12 +56,6 @@ func intervalEnds(cfg conformance.Config) []conformance.Schedule {
 	return suite.NumberedCalls(out)
 }
 
-// stopAtEnd lets a stop race with the end of an interval.
-func stopAtEnd(cfg conformance.Config) []conformance.Schedule {
-	return suite.ParseAll(cfg.String()+" | call 1 @0 | call 2 @1ns | stop @100ms~",
-		cfg.String()+" | call 1 @0 | call 2 @50ms | stop @100ms~")
-}
-
 // resetAtEnd lets a reset, or a reset and an event, race with the end of an interval, and
 // another event come before the end of the next.
 func resetAtEnd(cfg conformance.Config) []conformance.Schedule {
