@@ -87,7 +87,11 @@ func (f *Funcs) agrees(at time.Time, left time.Duration, because string) *suite.
 // context among them, nil if there are none.
 func (f *Funcs) arm(when string, d, passed time.Duration) (all []waiting, ctx context.Context) {
 	add := func(kind string, fired func() bool, end func()) {
-		all = append(all, waiting{kind + " of " + timeline.Duration(d) + " " + when, d - passed, latched(fired), end})
+		yes := false // once and for all
+		all = append(all, waiting{kind + " of " + timeline.Duration(d) + " " + when, d - passed, func() bool {
+			yes = yes || fired()
+			return yes
+		}, end})
 	}
 	if f.NewTimer != nil {
 		t := f.NewTimer(d)
@@ -136,15 +140,6 @@ func (f *Funcs) nested(parent context.Context) (all []waiting) {
 		all = append(all, waiting{name, min(d, 9*time.Minute), func() bool { return received(c.Done()) }, cancel})
 	}
 	return all
-}
-
-// latched asks until it hears yes.
-func latched(ask func() bool) func() bool {
-	yes := false
-	return func() bool {
-		yes = yes || ask()
-		return yes
-	}
 }
 
 // received receives if there is a value, or if the channel is closed.
