@@ -17,35 +17,17 @@ import (
 
 // probeRules are the laws that are judged by runs of their own.
 func (c *contract) probeRules() []rule {
+	probed := func(id, text string, op conformance.Op, unless func(*suite.Suite, *Traits) string,
+		probe func(*suite.Probe) (*suite.Violation, string)) rule {
+		return rule{Rule: core(id, text), Ops: ops(op), Declared: []string{"Initial"}, Unless: unless, Probe: probe}
+	}
 	return []rule{
-		{
-			Rule: core("RL-DRIFT", "Over any number of requests the tokens granted MUST stay within a burst of "+
-				"what the rate brought."),
-			Ops: ops(opRequest), Declared: []string{"Initial"},
-			Probe: c.drift,
-		},
-		{
-			Rule: core("RL-IDLE", "After idle time, however long, the bucket MUST be full and not more than "+
-				"full: no time is too long to count."),
-			Ops: ops(opRequest), Declared: []string{"Initial"},
-			Probe: c.idle,
-		},
-		{
-			Rule: core("X-BACK",
-				"A clock that is set back MUST NOT bring tokens; where it is declared to stand still, it "+
-					"MUST NOT withhold them for longer than it was set back."),
-			Ops: ops(opRequest), Declared: []string{"Initial"},
-			Unless: func(s *suite.Suite, t *Traits) string {
-				switch {
-				case s.Time != Injected:
-					return "only an injected clock can be set back"
-				case t.BackTime == BackRewind:
-					return "declared: BackRewind"
-				}
-				return c.takesTime(s, t)
-			},
-			Probe: c.back,
-		},
+		probed("RL-DRIFT", "Over any number of requests the tokens granted MUST stay within a burst of "+
+			"what the rate brought.", opRequest, nil, c.drift),
+		probed("RL-IDLE", "After idle time, however long, the bucket MUST be full and not more than "+
+			"full: no time is too long to count.", opRequest, nil, c.idle),
+		probed("X-BACK", "A clock that is set back MUST NOT bring tokens; where it is declared to stand still, it "+
+			"MUST NOT withhold them for longer than it was set back.", opRequest, c.cannotSetBack, c.back),
 		{
 			Rule: core("X-CLOCK1", "Only the injected clock may decide: moving package time MUST NOT change "+
 				"anything."),
@@ -57,13 +39,9 @@ func (c *contract) probeRules() []rule {
 			Cause: true,
 			Probe: c.oneClock,
 		},
-		{
-			Rule: core("CN-WITHIN", "A reservation with a maximal delay MUST be made if its tokens come in "+
-				"time, with the delay that Reserve would give, and MUST take nothing otherwise."),
-			Ops: ops(opWithin), Declared: []string{"Initial"},
-			Unless: c.takesTime,
-			Probe:  c.within,
-		},
+		probed("CN-WITHIN", "A reservation with a maximal delay MUST be made if its tokens come in "+
+			"time, with the delay that Reserve would give, and MUST take nothing otherwise.",
+			opWithin, c.takesTime, c.within),
 		suite.Reads[Traits, *exam](c.read, suite.Answers(verb.Allow)),
 		{
 			Rule: core("SL-CONC", "Setting a limit or burst during requests MUST NOT grant them more than "+
@@ -78,6 +56,12 @@ func (c *contract) probeRules() []rule {
 			Probe:  c.setConcurrently,
 		},
 	}
+}
+
+// cannotSetBack takes the rule about a clock that is set back out of force.
+func (c *contract) cannotSetBack(s *suite.Suite, t *Traits) string {
+	return cmp.Or(suite.If(s.Time != Injected, "only an injected clock can be set back"),
+		suite.If(t.BackTime == BackRewind, "declared: BackRewind"), c.takesTime(s, t))
 }
 
 func (c *contract) race(p *suite.Probe) (skip string) {

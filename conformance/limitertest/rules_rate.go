@@ -20,7 +20,7 @@ func (c *contract) rateRules() []rule {
 			Rule: core("RL-LIM0", "At a rate of 0 a limiter MUST grant its initial tokens, or none, as "+
 				"declared, and no more."),
 			Ops: ops(verb.Allow), Declared: []string{"Initial", "ZeroRate"},
-			About: either(atFirstZero, laterZero),
+			About: noRate,
 			Check: func(x *exam) *suite.Violation {
 				if v := x.breaks("RL-LIM0"); v != nil {
 					return v
@@ -35,13 +35,11 @@ func (c *contract) rateRules() []rule {
 	}
 }
 
-// atFirstZero selects the runs in which the rate is 0 at first, and laterZero those in which it is set
-// to 0.
-func atFirstZero(j suite.Job) bool {
-	return j.Schedule.Config.Has("rate") && j.Schedule.Config.Rate.Events == 0
+// noRate selects the runs in which the rate is 0, at first or later.
+func noRate(j suite.Job) bool {
+	set := func(s conformance.Step) bool { return s.Op == verb.SetLimit && s.Rate.Events == 0 }
+	return j.Schedule.Config.Has("rate") && j.Schedule.Config.Rate.Events == 0 || some(set)(j)
 }
-
-var laterZero = some(func(s conformance.Step) bool { return s.Op == verb.SetLimit && s.Rate.Events == 0 })
 
 // senselessBurst is the law of bursts that make no sense, such as 0.
 var senselessBurst = rule{

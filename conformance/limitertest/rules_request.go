@@ -301,7 +301,7 @@ func (x *exam) tokens() *suite.Violation {
 		return nil
 	}
 	for _, w := range waivers {
-		if !suite.Has(w.op)(suite.Job{Schedule: x.Schedule}) || w.law == eatsAnything && x.unexplained == nil {
+		if !suite.Has(w.ops...)(suite.Job{Schedule: x.Schedule}) || w.law == eatsAnything && x.unexplained == nil {
 			continue
 		}
 		other, about := look().without(w.law)
