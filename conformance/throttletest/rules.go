@@ -168,7 +168,9 @@ func intervalRules() []rule {
 
 // endRules are those of what ends an interval, a throttle or a stream, and of what counts in an interval.
 func (c *contract) endRules() []rule {
-	windows := []string{"Windows"}
+	ofSeveral := func(r conformance.Rule, about func(suite.Job) bool, check func(*exam) *suite.Violation) rule {
+		return rule{Rule: r, Declared: []string{"Windows"}, Absent: without(Leading), About: about, Check: check}
+	}
 	return []rule{
 		{
 			Rule: core("TH-RESET", "After Reset the next event MUST be emitted, "+
@@ -204,21 +206,11 @@ func (c *contract) endRules() []rule {
 			About: suite.Has(verb.Stop),
 			Check: (*exam).stopHolds,
 		},
-		{
-			Rule:     extended("TH-RATE", "An interval MUST NOT let more than k events pass, counted as declared."),
-			Declared: windows,
-			Absent:   without(Leading),
-			About:    orBack(several, true),
-			Check:    spaced("TH-RATE"),
-		},
-		{
-			Rule: extended("TH-MAXIMAL",
-				"An event MUST be emitted at once if its interval has fewer than k emissions."),
-			Declared: windows,
-			Absent:   without(Leading),
-			About:    several,
-			Check:    breaks("TH-MAXIMAL"),
-		},
+		ofSeveral(extended("TH-RATE", "An interval MUST NOT let more than k events pass, counted as declared."),
+			orBack(several, true), spaced("TH-RATE")),
+		ofSeveral(extended("TH-MAXIMAL",
+			"An event MUST be emitted at once if its interval has fewer than k emissions."),
+			several, breaks("TH-MAXIMAL")),
 		ofOperation(verb.Fault, extended("TH-ERR", "An error item MUST be passed on at once and in order, whatever "+
 			"the interval.")),
 		ofOperation(verb.Fault, extended("TH-ERRNEUT",
@@ -249,6 +241,10 @@ func (c *contract) particularRules() []rule {
 	drop := ofOperation(verb.Drop, core("TH-CANCEL", "Drop MUST drop the pending event, and none that comes later. "+
 		"What was dropped MUST NOT open an interval."))
 	drop.Absent = without(Trailing, LeadingAndTrailing)
+	setBack := func(r conformance.Rule, unless func(*suite.Suite, *Traits) string,
+		check func(*exam) *suite.Violation) rule {
+		return rule{Rule: r, Declared: []string{"ClockBack"}, Unless: unless, About: back, Beyond: alone, Check: check}
+	}
 	return []rule{
 		{
 			Rule: core("TH-BUSY", "Even if callbacks take time, emissions MUST begin at least the interval apart, "+
@@ -266,24 +262,12 @@ func (c *contract) particularRules() []rule {
 			Beyond:   []string{"TH-BUSY"},
 			Check:    (*exam).anchored,
 		},
-		{
-			Rule: extended("TH-CLOCKBACK",
-				"When the clock is set back, events MUST NOT be delayed by more than one interval."),
-			Declared: []string{"ClockBack"},
-			Unless:   setBackUnless(BackBounded, "ClockBack: BackBounded"),
-			About:    back,
-			Beyond:   alone,
-			Check:    (*exam).heldUp,
-		},
-		{
-			Rule: extended("X-BACK", "A clock that is set back MUST count as one that stands still until it is where "+
-				"it was: no emission may come sooner, and pending events MUST come when it has moved on."),
-			Declared: []string{"ClockBack"},
-			Unless:   setBackUnless(BackStands, "ClockBack: BackStands"),
-			About:    back,
-			Beyond:   alone,
-			Check:    (*exam).stands,
-		},
+		setBack(extended("TH-CLOCKBACK",
+			"When the clock is set back, events MUST NOT be delayed by more than one interval."),
+			setBackUnless(BackBounded, "ClockBack: BackBounded"), (*exam).heldUp),
+		setBack(extended("X-BACK", "A clock that is set back MUST count as one that stands still until it is where "+
+			"it was: no emission may come sooner, and pending events MUST come when it has moved on."),
+			setBackUnless(BackStands, "ClockBack: BackStands"), (*exam).stands),
 		{
 			Rule:   extended("TH-KEY", "Each key MUST have an interval of its own."),
 			Ops:    []conformance.Op{opKeys},
