@@ -11,14 +11,17 @@ import (
 
 // Rules are the laws of a batcher. Those that have neither a Check nor a Probe are guards of the model.
 func (c *contract) Rules() []suite.Rule[Traits, *exam] {
-	having := func(has func(cfg conformance.Config) bool) func(suite.Job) bool {
-		return func(j suite.Job) bool { return j.Schedule.Config.Panics == 0 && has(j.Schedule.Config) }
-	}
 	first := func(_ *suite.Suite, tr *Traits) string {
 		return suite.If(tr.Anchor != AnchorFirstItem, "the delay does not count from the first item")
 	}
 	empties := func(_ *suite.Suite, tr *Traits) string { return suite.If(tr.EmptyBatches, "declared: EmptyBatches") }
+	delayed := func(cfg conformance.Config) bool { return cfg.Delay > 0 }
 	anchor := []string{"Anchor"}
+	of := func(id, text string, absent func(*suite.Suite, *Traits) string,
+		has func(cfg conformance.Config) bool) suite.Rule[Traits, *exam] {
+		return suite.Rule[Traits, *exam]{Rule: suite.Core(id, text), Absent: absent, Declared: anchor,
+			About: func(j suite.Job) bool { return j.Schedule.Config.Panics == 0 && has(j.Schedule.Config) }}
+	}
 	rules := []suite.Rule[Traits, *exam]{
 		{
 			Rule: suite.Core("BT-ONCE", "Every accepted item, and no other, MUST be in exactly one batch; a batch "+
@@ -28,36 +31,18 @@ func (c *contract) Rules() []suite.Rule[Traits, *exam] {
 		{
 			Rule: suite.Core("BT-ORDER", "Items MUST keep their order, within a batch and from batch to batch."),
 		},
-		{
-			Rule: suite.Core("BT-FULL", "The item that fills a batch MUST hand it over at once, and no batch may "+
-				"have more items."),
-			Declared: anchor,
-			About:    having(func(cfg conformance.Config) bool { return cfg.Size > 1 }),
-		},
-		{
-			Rule: suite.Core("BT-AGE", "A batch that is not full MUST be handed over exactly when its delay ends, "+
-				"counted from its first item or as declared."),
-			Declared: anchor,
-			About:    having(func(cfg conformance.Config) bool { return cfg.Delay > 0 }),
-		},
+		of("BT-FULL", "The item that fills a batch MUST hand it over at once, and no batch may "+
+			"have more items.", nil, func(cfg conformance.Config) bool { return cfg.Size > 1 }),
+		of("BT-AGE", "A batch that is not full MUST be handed over exactly when its delay ends, "+
+			"counted from its first item or as declared.", nil, delayed),
 		{
 			Rule:   suite.Core("BT-EMPTY", "A batch MUST NOT be empty, unless declared."),
 			Unless: empties,
 		},
-		{
-			Rule: suite.Core("BT-REARM", "The delay of the next batch MUST count from its own first item, even "+
-				"after a full batch, a Flush and idle time."),
-			Absent:   first,
-			Declared: anchor,
-			About:    having(func(cfg conformance.Config) bool { return cfg.Delay > 0 }),
-		},
-		{
-			Rule: suite.Core("BT-STALE", "The timer of a batch that was already handed over MUST NOT hand over the "+
-				"next one."),
-			Absent:   first,
-			Declared: anchor,
-			About:    having(func(cfg conformance.Config) bool { return cfg.Delay > 0 }),
-		},
+		of("BT-REARM", "The delay of the next batch MUST count from its own first item, even "+
+			"after a full batch, a Flush and idle time.", first, delayed),
+		of("BT-STALE", "The timer of a batch that was already handed over MUST NOT hand over the "+
+			"next one.", first, delayed),
 		{
 			Rule: suite.Core("BT-MEET", "A batch that becomes full, is flushed or closed just as its delay ends MUST "+
 				"be handed over once; an item of that instant MUST be in it or begin the next."),
@@ -88,17 +73,11 @@ func (c *contract) Rules() []suite.Rule[Traits, *exam] {
 				"after it, in order; callers wait, or items are refused, only then and only as declared."),
 			Declared: []string{"Anchor", "Busy"},
 		},
-		{
-			Rule:     suite.Core("BT-N1", "With a size of 1 each item MUST be handed over at once."),
-			Declared: anchor,
-			About:    having(func(cfg conformance.Config) bool { return cfg.Size == 1 }),
-		},
-		{
-			Rule: suite.Core("BT-D0", "With a delay of 0 every batch MUST be handed over at once, or every batch "+
-				"only when full, by Flush or by Close."),
-			Declared: anchor,
-			About:    having(func(cfg conformance.Config) bool { return cfg.Delay == 0 }),
-		},
+		of("BT-N1", "With a size of 1 each item MUST be handed over at once.",
+			nil, func(cfg conformance.Config) bool { return cfg.Size == 1 }),
+		of("BT-D0", "With a delay of 0 every batch MUST be handed over at once, or every batch "+
+			"only when full, by Flush or by Close.",
+			nil, func(cfg conformance.Config) bool { return cfg.Delay == 0 }),
 		suite.OneClock[Traits, *exam](onPackageTime, marks),
 		suite.Calls[Traits]((*exam).calls),
 		{

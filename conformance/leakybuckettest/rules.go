@@ -17,25 +17,17 @@ import (
 // Rules are the laws of a leaky bucket.
 func (c *contract) Rules() []suite.Rule[Traits, *exam] {
 	core := suite.Core
+	law := func(id, text string, check func(*exam) *suite.Violation, declared ...string) suite.Rule[Traits, *exam] {
+		return suite.Rule[Traits, *exam]{Rule: core(id, text), Declared: declared, Check: check}
+	}
 	return []suite.Rule[Traits, *exam]{
-		{
-			Rule: core("LB-SPACE", "Items MUST leave at least the interval apart, measured from item to "+
-				"item, not on a grid; after idle time as many more as the declared Slack may leave together."),
-			Declared: []string{"FirstItem"}, // and with it the slack
-			Check:    judged((*exam).space),
-		},
-		{
-			Rule: core("LB-EXACT", "While items wait they MUST leave exactly the interval apart; if the "+
-				"function takes time, at most an interval after it returns."),
-			Declared: []string{"FirstItem"},
-			Check:    (*exam).exact,
-		},
-		{
-			Rule: core("LB-IDLE", "Idle time MUST NOT build up credit beyond the declared Slack, and an item "+
-				"that finds an empty queue MUST leave when FirstItem says."),
-			Declared: []string{"FirstItem"},
-			Check:    (*exam).idle,
-		},
+		law("LB-SPACE", "Items MUST leave at least the interval apart, measured from item to "+
+			"item, not on a grid; after idle time as many more as the declared Slack may leave together.",
+			judged((*exam).space), "FirstItem"), // and with it the slack
+		law("LB-EXACT", "While items wait they MUST leave exactly the interval apart; if the "+
+			"function takes time, at most an interval after it returns.", (*exam).exact, "FirstItem"),
+		law("LB-IDLE", "Idle time MUST NOT build up credit beyond the declared Slack, and an item "+
+			"that finds an empty queue MUST leave when FirstItem says.", (*exam).idle, "FirstItem"),
 		{
 			Rule: core("LB-SAMEINSTANT", "Two items that come at the very instant at which the last one left "+
 				"MUST NOT leave together."),
@@ -43,25 +35,12 @@ func (c *contract) Rules() []suite.Rule[Traits, *exam] {
 			Unless:   func(_ *suite.Suite, tr *Traits) string { return suite.If(tr.Slack > 0, "declared: Slack") },
 			Check:    judged((*exam).sameInstant),
 		},
-		{
-			Rule: core("LB-BOUND", "As many items as the backlog holds MUST be accepted to wait, and not one "+
-				"more; with Unbounded, all of them."),
-			Declared: []string{"FirstItem"},
-			Check:    judged((*exam).bound),
-		},
-		{
-			Rule: core("LB-DROP", "An item that was refused, or that waits when Stop returns, MUST NOT "+
-				"leave; every other item MUST leave, once."),
-			Check: judged((*exam).drop),
-		},
-		{
-			Rule:  core("LB-FIFO", "Items MUST leave in the order in which they came."),
-			Check: judged((*exam).fifo),
-		},
-		{
-			Rule:  core("LB-EMPTY", "Only items that were put may leave."),
-			Check: judged((*exam).empty),
-		},
+		law("LB-BOUND", "As many items as the backlog holds MUST be accepted to wait, and not one "+
+			"more; with Unbounded, all of them.", judged((*exam).bound), "FirstItem"),
+		law("LB-DROP", "An item that was refused, or that waits when Stop returns, MUST NOT "+
+			"leave; every other item MUST leave, once.", judged((*exam).drop)),
+		law("LB-FIFO", "Items MUST leave in the order in which they came.", judged((*exam).fifo)),
+		law("LB-EMPTY", "Only items that were put may leave.", judged((*exam).empty)),
 		{
 			Rule: core("LB-FRAC", "Refused items, however many, MUST NOT affect the instants at which the "+
 				"others leave."),
