@@ -18,6 +18,10 @@ func (c *contract) Rules() []suite.Rule[Traits, *exam] {
 	withoutContext := lacking(func(tr *Traits) bool { return tr.Context == ContextIgnored })
 	withoutHook := lacking(func(tr *Traits) bool { return tr.Hook == HookNone })
 	mayLeave := func(_ *suite.Suite, tr *Traits) string { return tr.mayLeave() }
+	guard := func(r conformance.Rule, absent func(*suite.Suite, *Traits) string, about func(suite.Job) bool,
+		declared ...string) suite.Rule[Traits, *exam] {
+		return suite.Rule[Traits, *exam]{Rule: r, Absent: absent, Declared: declared, About: about}
+	}
 	return completed([]suite.Rule[Traits, *exam]{
 		{
 			Rule: core("CT-LIMIT", "Running requests MUST NOT hold more slots than the limit."),
@@ -26,13 +30,10 @@ func (c *contract) Rules() []suite.Rule[Traits, *exam] {
 			Rule: core("CT-WORK", "A request that finds its slots free and no waiters MUST run at once; a "+
 				"waiter MUST run as soon as its slots are free and it is its turn."),
 		},
-		{
-			Rule: core("CT-REJECT", "A request MUST be rejected at once if and only if it cannot run and the "+
-				"backlog is full; a backlog of 0 is always full."),
-			Absent:   lacking(func(tr *Traits) bool { return tr.Backlog == BacklogUnbounded }),
-			Declared: []string{"Backlog"},
-			About:    func(j suite.Job) bool { return j.Schedule.Config.Has("backlog") },
-		},
+		guard(core("CT-REJECT", "A request MUST be rejected at once if and only if it cannot run and the "+
+			"backlog is full; a backlog of 0 is always full."),
+			lacking(func(tr *Traits) bool { return tr.Backlog == BacklogUnbounded }),
+			func(j suite.Job) bool { return j.Schedule.Config.Has("backlog") }, "Backlog"),
 		{
 			Rule:     extended("CT-SEAT", "A running request MUST NOT keep a place in the backlog, unless declared."),
 			Absent:   lacking(func(tr *Traits) bool { return tr.Backlog == BacklogUnbounded || tr.nothingWaits() }),
@@ -40,43 +41,24 @@ func (c *contract) Rules() []suite.Rule[Traits, *exam] {
 			Unless:   lacking(func(tr *Traits) bool { return tr.SeatHeld == SeatKept }),
 			About:    func(j suite.Job) bool { return j.Schedule.Config.Backlog > 0 && len(j.Schedule.Steps) > 2 },
 		},
-		{
-			Rule: core("CT-TIME", "A waiter MUST be rejected at exactly its arrival plus the timeout, and "+
-				"its place MUST be free then."),
-			Absent:   lacking((*Traits).noTimeout),
-			Declared: []string{"Timeout"},
-			About:    func(j suite.Job) bool { return j.Schedule.Config.Timeout > 0 },
-		},
-		{
-			Rule: core("CT-TIME0", "With a timeout of 0 a request MUST run at once if its slots are free, "+
-				"and otherwise be rejected at once."),
-			Absent:   lacking((*Traits).noTimeout),
-			Declared: []string{"Timeout"},
-			About: func(j suite.Job) bool {
+		guard(core("CT-TIME", "A waiter MUST be rejected at exactly its arrival plus the timeout, and "+
+			"its place MUST be free then."),
+			lacking((*Traits).noTimeout), func(j suite.Job) bool { return j.Schedule.Config.Timeout > 0 }, "Timeout"),
+		guard(core("CT-TIME0", "With a timeout of 0 a request MUST run at once if its slots are free, "+
+			"and otherwise be rejected at once."),
+			lacking((*Traits).noTimeout), func(j suite.Job) bool {
 				return j.Schedule.Config.Has("timeout") && j.Schedule.Config.Timeout == 0
-			},
-		},
-		{
-			Rule: core("CT-CTX", "When a waiter's context ends, it MUST be rejected at once and its place be "+
-				"free; a context that ends later MUST have no effect."),
-			Absent:   withoutContext,
-			Declared: []string{"Context"},
-			About:    func(j suite.Job) bool { return cancels(j.Schedule) },
-		},
-		{
-			Rule: core("CT-CTXPRE", "A request whose context is already done MUST be rejected and MUST NOT "+
-				"take a slot; with ContextEndsWait, only if it would have to wait."),
-			Absent:   withoutContext,
-			Declared: []string{"Context"},
-			About:    func(j suite.Job) bool { return cancelsBefore(j.Schedule) },
-		},
-		{
-			Rule: core("CT-CTXERR", "A request ended by its context MUST return the context's error, if "+
-				"declared, and MUST NOT return the error of another outcome: an expired deadline is not a "+
-				"cancellation."),
-			Absent: withoutContext,
-			About:  func(j suite.Job) bool { return cancels(j.Schedule) || cancelsBefore(j.Schedule) },
-		},
+			}, "Timeout"),
+		guard(core("CT-CTX", "When a waiter's context ends, it MUST be rejected at once and its place be "+
+			"free; a context that ends later MUST have no effect."),
+			withoutContext, func(j suite.Job) bool { return cancels(j.Schedule) }, "Context"),
+		guard(core("CT-CTXPRE", "A request whose context is already done MUST be rejected and MUST NOT "+
+			"take a slot; with ContextEndsWait, only if it would have to wait."),
+			withoutContext, func(j suite.Job) bool { return cancelsBefore(j.Schedule) }, "Context"),
+		guard(core("CT-CTXERR", "A request ended by its context MUST return the context's error, if "+
+			"declared, and MUST NOT return the error of another outcome: an expired deadline is not a "+
+			"cancellation."),
+			withoutContext, func(j suite.Job) bool { return cancels(j.Schedule) || cancelsBefore(j.Schedule) }),
 		{
 			Rule: core("CT-TIE", "If a slot comes free at the instant a wait ends, the waiter MUST either "+
 				"get it or be rejected, never both and never neither, and the slot MUST NOT be lost."),
@@ -114,13 +96,10 @@ func (c *contract) Rules() []suite.Rule[Traits, *exam] {
 			Unless: mayLeave,
 			About:  func(j suite.Job) bool { return weighs(j.Schedule) },
 		},
-		{
-			Rule: extended("CT-FIFO", "Waiters MUST get slots in order of arrival, and a later request MUST "+
-				"NOT overtake them."),
-			Absent:   lacking(func(tr *Traits) bool { return tr.nothingWaits() || tr.Fair == FairNone }),
-			Declared: []string{"Fair"},
-			About:    func(j suite.Job) bool { return len(j.Schedule.Steps) > 2 },
-		},
+		guard(extended("CT-FIFO", "Waiters MUST get slots in order of arrival, and a later request MUST "+
+			"NOT overtake them."),
+			lacking(func(tr *Traits) bool { return tr.nothingWaits() || tr.Fair == FairNone }),
+			func(j suite.Job) bool { return len(j.Schedule.Steps) > 2 }, "Fair"),
 		{
 			Rule: core("CT-NOLOST", "However many requests come and go at once, none may wait for ever while "+
 				"its slots are free."),
@@ -142,15 +121,11 @@ func (c *contract) Rules() []suite.Rule[Traits, *exam] {
 			Ops:   []conformance.Op{verb.Resize},
 			About: suite.Has(verb.Resize),
 		},
-		{
-			Rule: extended("CT-HOOK", "The hook MUST be called exactly once for each rejected request; for "+
-				"one over the limit, as declared."),
-			Absent:   withoutHook,
-			Declared: []string{"Hook"},
-			About: func(j suite.Job) bool {
+		guard(extended("CT-HOOK", "The hook MUST be called exactly once for each rejected request; for "+
+			"one over the limit, as declared."),
+			withoutHook, func(j suite.Job) bool {
 				return j.Schedule.Config.Has("backlog") || j.Schedule.Config.Has("timeout") || oversized(j.Schedule)
-			},
-		},
+			}, "Hook"),
 		{
 			Rule: core("CT-CONV", "Each request MUST either run or be rejected, exactly once, and MUST NOT "+
 				"return before its handler; when all have ended every slot and place MUST be free."),

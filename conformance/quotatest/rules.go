@@ -20,6 +20,11 @@ func (c *contract) Rules() []suite.Rule[Traits, *exam] {
 	decides := func(absent func(*suite.Suite, *Traits) string, id, text string) suite.Rule[Traits, *exam] {
 		return suite.Rule[Traits, *exam]{Rule: core(id, text), Absent: absent, Ops: allow}
 	}
+	answers := func(id, text string, unless func(*suite.Suite, *Traits) string,
+		check func(*exam) *suite.Violation) suite.Rule[Traits, *exam] {
+		return suite.Rule[Traits, *exam]{Rule: answered(id, text), Ops: allow, Unless: unless, Check: unmoved(check),
+			Mixed: true} // one about decisions tells more
+	}
 	modelled := []suite.Rule[Traits, *exam]{ // the first difference from the model breaks one that has no other check
 		decides(log, "SW-ANY", "No more than the limit may be granted in any period as long as the window."),
 		decides(log, "SW-EXP", "An event exactly as old as the window MUST be inside or outside it, as declared."),
@@ -68,15 +73,11 @@ func (c *contract) Rules() []suite.Rule[Traits, *exam] {
 			Unless: func(_ *suite.Suite, tr *Traits) string { return rewinds(tr) },
 			Check:  func(x *exam) *suite.Violation { return cmp.Or(x.backInBucket(), x.decided("GC-TAT")) },
 		},
-		{
-			Rule: answered("GC-RETRY", "A denied request MUST be granted after exactly its RetryAfter, and "+
-				"not a nanosecond sooner; an estimate MUST be positive, and may be too long."),
-			Ops: allow, Mixed: true, // one about decisions tells more
-			Unless: func(s *suite.Suite, tr *Traits) string {
+		answers("GC-RETRY", "A denied request MUST be granted after exactly its RetryAfter, and "+
+			"not a nanosecond sooner; an estimate MUST be positive, and may be too long.",
+			func(s *suite.Suite, tr *Traits) string {
 				return cmp.Or(unanswered(FieldRetry)(s, tr), denialsCount(s, tr))
-			},
-			Check: unmoved((*exam).retry),
-		},
+			}, (*exam).retry),
 		{
 			Rule: answered("GC-RETRYNEG", "The RetryAfter of a request that can never be granted MUST be as "+
 				"declared."),
@@ -91,20 +92,11 @@ func (c *contract) Rules() []suite.Rule[Traits, *exam] {
 			},
 			Check: (*exam).retryNever,
 		},
-		{
-			Rule: answered("GC-REMAIN", "Remaining MUST be how many more events would be granted at once, "+
-				"from 0 to the limit; an estimate may be off by one event."),
-			Ops: allow, Mixed: true, // one about decisions tells more
-			Unless: unanswered(FieldRemaining),
-			Check:  unmoved((*exam).remain),
-		},
-		{
-			Rule: answered("GC-RESET", "The limiter MUST decide like a new one after ResetAfter, and not "+
-				"sooner; an estimate may be too long. A limiter that already does may tell when its window ends."),
-			Ops: allow, Mixed: true, // one about decisions tells more
-			Unless: unanswered(FieldReset),
-			Check:  unmoved((*exam).reset),
-		},
+		answers("GC-REMAIN", "Remaining MUST be how many more events would be granted at once, "+
+			"from 0 to the limit; an estimate may be off by one event.", unanswered(FieldRemaining), (*exam).remain),
+		answers("GC-RESET", "The limiter MUST decide like a new one after ResetAfter, and not "+
+			"sooner; an estimate may be too long. A limiter that already does may tell when its window ends.",
+			unanswered(FieldReset), (*exam).reset),
 		{
 			Rule: core("GC-DENYPURE", "A denied request MUST leave no trace, unless it is declared to count."),
 			Ops:  allow, Unless: denialsCount,
