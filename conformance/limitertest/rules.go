@@ -22,7 +22,7 @@ func (c *contract) Rules() []rule {
 		instantRules(),
 		remoteRules(),
 		c.useRules(),
-		c.rateRules(),
+		rateRules(),
 		[]rule{pastQuery, senselessBurst},
 		c.probeRules(),
 		waitRules(),

@@ -12,8 +12,14 @@ import (
 
 // judged is a core rule that is broken if the account says so. It needs an operation and, beside Initial, traits.
 func judged(id, text string, op conformance.Op, about func(suite.Job) bool, declared ...string) rule {
+	return checked(law(id), id, text, op, about, declared...)
+}
+
+// checked is such a rule with a check of its own.
+func checked(check func(*exam) *suite.Violation, id, text string, op conformance.Op, about func(suite.Job) bool,
+	declared ...string) rule {
 	return rule{Rule: core(id, text), Ops: ops(op), Declared: append([]string{"Initial"}, declared...),
-		About: about, Check: law(id)}
+		About: about, Check: check}
 }
 
 // law makes the Check of a rule that is broken if the account says so.

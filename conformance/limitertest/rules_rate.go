@@ -14,20 +14,10 @@ import (
 )
 
 // rateRules are the laws of very small and very large rates.
-func (c *contract) rateRules() []rule {
+func rateRules() []rule {
 	return []rule{
-		{
-			Rule: core("RL-LIM0", "At a rate of 0 a limiter MUST grant its initial tokens, or none, as "+
-				"declared, and no more."),
-			Ops: ops(verb.Allow), Declared: []string{"Initial", "ZeroRate"},
-			About: noRate,
-			Check: func(x *exam) *suite.Violation {
-				if v := x.breaks("RL-LIM0"); v != nil {
-					return v
-				}
-				return x.zeroRate()
-			},
-		},
+		checked((*exam).atNoRate, "RL-LIM0", "At a rate of 0 a limiter MUST grant its initial tokens, or none, as "+
+			"declared, and no more.", verb.Allow, noRate, "ZeroRate"),
 		extreme("RL-TINY", "However small the rate, no more than the envelope may be granted: no "+
 			"delay overflows to 0.", func(r Rate) bool { return r.Interval() > time.Hour }),
 		extreme("RL-HUGE", "However large the rate, no more than the envelope may be granted: no "+
@@ -98,7 +88,10 @@ func extreme(id, text string, kind func(r Rate) bool) rule {
 	}
 }
 
-func (x *exam) zeroRate() *suite.Violation {
+func (x *exam) atNoRate() *suite.Violation {
+	if v := x.breaks("RL-LIM0"); v != nil {
+		return v
+	}
 	cfg := x.Schedule.Config
 	if cfg.Rate.Events != 0 || cfg.Burst < 1 || !x.made() || failed(&x.Trace) {
 		return nil

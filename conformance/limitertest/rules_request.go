@@ -35,17 +35,9 @@ func (c *contract) requestRules() []rule {
 			Rule:  core("RL-ENV", "In any period of length L no more than rate*L + burst tokens may be granted."),
 			Check: (*exam).env,
 		},
-		{
-			Rule: core("RL-WORK", "A request that the bucket can pay for MUST be granted."),
-			Ops:  ops(verb.Allow), Declared: []string{"Initial"},
-			Check: (*exam).work,
-		},
-		{
-			Rule: core("RL-MODEL", "Every decision MUST be that of the exact token bucket, except within 1ns, "+
-				"or a billionth of a token, of the boundary."),
-			Ops: ops(verb.Allow), Declared: []string{"Initial"},
-			Check: (*exam).model,
-		},
+		checked((*exam).work, "RL-WORK", "A request that the bucket can pay for MUST be granted.", verb.Allow, nil),
+		checked((*exam).model, "RL-MODEL", "Every decision MUST be that of the exact token bucket, except within 1ns, "+
+			"or a billionth of a token, of the boundary.", verb.Allow, nil),
 		{
 			Rule: extended("RL-TOKENS",
 				"Tokens MUST show the balance, rounded down to whole tokens or not; a debt as a negative "+
@@ -61,13 +53,9 @@ func (c *contract) requestRules() []rule {
 			About: suite.Has(verb.Allow),
 			Again: (*exam).denyPure,
 		},
-		{
-			Rule: core("RL-FRAC", "However often the limiter is asked, tokens MUST accrue at the full rate: "+
-				"fractions are not lost between requests."),
-			Ops: ops(verb.Allow), Declared: []string{"Initial"},
-			About: func(j suite.Job) bool { return len(j.Schedule.Steps) >= often },
-			Check: (*exam).fractions,
-		},
+		checked((*exam).fractions, "RL-FRAC", "However often the limiter is asked, tokens MUST accrue at the full "+
+			"rate: fractions are not lost between requests.", verb.Allow,
+			func(j suite.Job) bool { return len(j.Schedule.Steps) >= often }),
 		{
 			Rule: core("RL-N0", "A request for 0 tokens MUST change nothing, and MUST be granted while "+
 				"nothing is owed, unless declared to be refused."),
