@@ -43,9 +43,9 @@ type Profile struct {
 	Name  string
 	Time  conformance.TimeSource
 	Known []conformance.Known
-	// Kind is its name in reports.
+	// Kind is the contract's name in reports.
 	Kind string
-	// Package is the package of its spec, for literals that are to be pasted.
+	// Package is that of the spec, for literals that are to be pasted.
 	Package string
 	// Page is RULES.md: the schedule below a rule is the one that tells it best.
 	Page string
