@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/escapement-go/escapement/internal/timeline"
@@ -154,14 +153,18 @@ func place(key string) int {
 func (c Config) Has(key string) bool { return slices.Contains(c.set, key) }
 
 // String returns the text form: the keys that were given, separated by spaces.
-func (c Config) String() string {
-	parts := make([]string, 0, len(c.set))
+func (c Config) String() string { return string(c.append(nil)) }
+
+func (c *Config) append(b []byte) []byte {
 	for i := range configKeys {
 		if k := &configKeys[i]; slices.Contains(c.set, k.name) {
-			parts = append(parts, k.name+"="+k.get(&c))
+			if len(b) > 0 {
+				b = append(b, ' ')
+			}
+			b = append(append(append(b, k.name...), '='), k.get(c)...)
 		}
 	}
-	return strings.Join(parts, " ")
+	return b
 }
 
 // Start is the instant at which the schedule begins.

@@ -227,7 +227,7 @@ func (s Step) append(b []byte) []byte {
 func (s Schedule) String() string {
 	b := make([]byte, 0, 256) // one buffer for all, as an exploration asks for 100,000 texts
 	if len(s.Config.set) > 0 || len(s.Steps) == 0 {
-		b = append(b, s.Config.String()...)
+		b = s.Config.append(b)
 	}
 	for _, st := range s.Steps {
 		if len(b) > 0 {
@@ -267,11 +267,12 @@ func (s Schedule) gaps() int {
 // Compare orders schedules as failures are reported: fewer steps first, then none racing,
 // then plain configurations, fewer different gaps, and text order.
 func (s Schedule) Compare(other Schedule) int {
-	return cmp.Or(
+	if order := cmp.Or(
 		cmp.Compare(len(s.Steps), len(other.Steps)),
 		cmp.Compare(s.RacingSteps(), other.RacingSteps()),
 		cmp.Compare(len(s.Config.set), len(other.Config.set)),
-		cmp.Compare(s.gaps(), other.gaps()),
-		cmp.Compare(s.String(), other.String()),
-	)
+	); order != 0 {
+		return order
+	}
+	return cmp.Or(cmp.Compare(s.gaps(), other.gaps()), cmp.Compare(s.String(), other.String()))
 }
