@@ -10,7 +10,7 @@ import (
 )
 
 // Rules are the laws of a batcher. Those that have neither a Check nor a Probe are guards of the model.
-func (c *contract) Rules() []suite.Rule[Traits, *exam] {
+func (c *contract) Rules() []suite.Rule[*Traits, *exam] {
 	first := func(_ *suite.Suite, tr *Traits) string {
 		return suite.If(tr.Anchor != AnchorFirstItem, "the delay does not count from the first item")
 	}
@@ -18,11 +18,11 @@ func (c *contract) Rules() []suite.Rule[Traits, *exam] {
 	delayed := func(cfg conformance.Config) bool { return cfg.Delay > 0 }
 	anchor := []string{"Anchor"}
 	of := func(id, text string, absent func(*suite.Suite, *Traits) string,
-		has func(cfg conformance.Config) bool) suite.Rule[Traits, *exam] {
-		return suite.Rule[Traits, *exam]{Rule: suite.Core(id, text), Absent: absent, Declared: anchor,
+		has func(cfg conformance.Config) bool) suite.Rule[*Traits, *exam] {
+		return suite.Rule[*Traits, *exam]{Rule: suite.Core(id, text), Absent: absent, Declared: anchor,
 			About: func(j suite.Job) bool { return j.Schedule.Config.Panics == 0 && has(j.Schedule.Config) }}
 	}
-	rules := []suite.Rule[Traits, *exam]{
+	rules := []suite.Rule[*Traits, *exam]{
 		{
 			Rule: suite.Core("BT-ONCE", "Every accepted item, and no other, MUST be in exactly one batch; a batch "+
 				"MUST NOT change while its consumer runs."),
@@ -78,8 +78,8 @@ func (c *contract) Rules() []suite.Rule[Traits, *exam] {
 		of("BT-D0", "With a delay of 0 every batch MUST be handed over at once, or every batch "+
 			"only when full, by Flush or by Close.",
 			nil, func(cfg conformance.Config) bool { return cfg.Delay == 0 }),
-		suite.OneClock[Traits, *exam](onPackageTime, marks),
-		suite.Calls[Traits]((*exam).calls),
+		suite.OneClock[*Traits, *exam](onPackageTime, marks),
+		suite.Calls[*Traits]((*exam).calls),
 		{
 			Rule: suite.Core("X-PANIC", "If the consumer panics, later batches MUST be handed over as if it had "+
 				"returned."),
@@ -89,14 +89,14 @@ func (c *contract) Rules() []suite.Rule[Traits, *exam] {
 		},
 		suite.Reentry("Adding and Flush MUST NOT deadlock if the consumer calls them.",
 			func(s *suite.Suite, tr *Traits) string { return edge.NoReentry(s, tr.Reentrancy) }, (*exam).reentry),
-		suite.Leak[Traits]("No goroutine or armed timer may remain after Close, or while idle.", (*exam).left),
+		suite.Leak[*Traits]("No goroutine or armed timer may remain after Close, or while idle.", (*exam).left),
 		{
 			Rule: suite.Core("X-CONC", "Each item of concurrent callers at one instant MUST be in exactly one "+
 				"batch, and no batch may exceed its size."),
 			Meets: true,
 			Probe: c.concurrent,
 		},
-		suite.Race[Traits, *exam](c.race, nil),
+		suite.Race[*Traits, *exam](c.race, nil),
 	}
 	for i := range rules {
 		r := &rules[i]

@@ -25,14 +25,14 @@ type probed struct {
 
 func (p *probed) Families(*suite.Suite) []suite.Family { return nil }
 
-func (p *probed) Rules() []suite.Rule[Traits, *exam] {
+func (p *probed) Rules() []suite.Rule[*Traits, *exam] {
 	rules := p.contract.Rules()
-	i := slices.IndexFunc(rules, func(r suite.Rule[Traits, *exam]) bool { return r.ID == programs })
+	i := slices.IndexFunc(rules, func(r suite.Rule[*Traits, *exam]) bool { return r.ID == programs })
 	r := rules[i]
 	r.Probe = func(probe *suite.Probe) (*suite.Violation, string) {
 		return p.probe(&search{contract: p.contract, probe: probe}), ""
 	}
-	return []suite.Rule[Traits, *exam]{r}
+	return []suite.Rule[*Traits, *exam]{r}
 }
 
 // probe lets a test judge programs on a clock, and returns the verdict.

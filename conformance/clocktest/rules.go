@@ -16,17 +16,17 @@ const programs = "CK-DIFF"
 
 // Rules are the laws of a fake clock. Unless they say otherwise they are core, and compare the runs of the family that
 // bears their name with package time.
-func (c *contract) Rules() []suite.Rule[Traits, *exam] {
+func (c *contract) Rules() []suite.Rule[*Traits, *exam] {
 	core := suite.Core
 	unlessForbidden := func(_ *suite.Suite, tr *Traits) string { return tr.forbids() }
 	unlessNothing := func(_ *suite.Suite, tr *Traits) string {
 		return suite.If(tr.Waits == WaitsForNothing, "declared: "+tr.Waits.String())
 	}
 	unlessIdle := func(s *suite.Suite, tr *Traits) string { return cmp.Or(unlessNothing(s, tr), tr.forbids()) }
-	law := func(id, text string, ops ...conformance.Op) suite.Rule[Traits, *exam] {
-		return suite.Rule[Traits, *exam]{Rule: core(id, text), Ops: ops}
+	law := func(id, text string, ops ...conformance.Op) suite.Rule[*Traits, *exam] {
+		return suite.Rule[*Traits, *exam]{Rule: core(id, text), Ops: ops}
 	}
-	rules := []suite.Rule[Traits, *exam]{
+	rules := []suite.Rule[*Traits, *exam]{
 		law("CK-NOW", "Only Advance may move the clock, by exactly what it says; Since and Until "+
 			"MUST agree with Now."),
 		{
@@ -148,9 +148,9 @@ func (c *contract) Rules() []suite.Rule[Traits, *exam] {
 			Probe:    c.differs,
 			Mixed:    true,
 		},
-		suite.Leak[Traits]("When all timers are stopped and all contexts cancelled, no goroutine may remain.",
+		suite.Leak[*Traits]("When all timers are stopped and all contexts cancelled, no goroutine may remain.",
 			(*exam).leaves),
-		suite.Race[Traits, *exam](c.race, func(_ *suite.Suite, tr *Traits) string {
+		suite.Race[*Traits, *exam](c.race, func(_ *suite.Suite, tr *Traits) string {
 			return suite.If(tr.OneGoroutine, "declared: OneGoroutine")
 		}),
 	}

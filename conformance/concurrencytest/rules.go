@@ -13,16 +13,16 @@ import (
 )
 
 // Rules are the laws of a concurrency limiter. Those that have no Check are guards of the model.
-func (c *contract) Rules() []suite.Rule[Traits, *exam] {
+func (c *contract) Rules() []suite.Rule[*Traits, *exam] {
 	core, extended := suite.Core, suite.Extended
 	withoutContext := lacking(func(tr *Traits) bool { return tr.Context == ContextIgnored })
 	withoutHook := lacking(func(tr *Traits) bool { return tr.Hook == HookNone })
 	mayLeave := func(_ *suite.Suite, tr *Traits) string { return tr.mayLeave() }
 	guard := func(r conformance.Rule, absent func(*suite.Suite, *Traits) string, about func(suite.Job) bool,
-		declared ...string) suite.Rule[Traits, *exam] {
-		return suite.Rule[Traits, *exam]{Rule: r, Absent: absent, Declared: declared, About: about}
+		declared ...string) suite.Rule[*Traits, *exam] {
+		return suite.Rule[*Traits, *exam]{Rule: r, Absent: absent, Declared: declared, About: about}
 	}
-	return completed([]suite.Rule[Traits, *exam]{
+	return completed([]suite.Rule[*Traits, *exam]{
 		{
 			Rule: core("CT-LIMIT", "Running requests MUST NOT hold more slots than the limit."),
 		},
@@ -131,9 +131,9 @@ func (c *contract) Rules() []suite.Rule[Traits, *exam] {
 				"return before its handler; when all have ended every slot and place MUST be free."),
 			Check: (*exam).conserves,
 		},
-		suite.OneClock[Traits, *exam](c.timed, decisions),
-		suite.Effect[Traits, *exam](c.effects),
-		suite.Calls[Traits]((*exam).calls),
+		suite.OneClock[*Traits, *exam](c.timed, decisions),
+		suite.Effect[*Traits, *exam](c.effects),
+		suite.Calls[*Traits]((*exam).calls),
 		{
 			Rule:   core("X-PANIC", "A handler that panics or leaves by runtime.Goexit MUST release its slot."),
 			Absent: lacking(func(*Traits) bool { return !c.suite.Accepts(verb.Do) }),
@@ -146,7 +146,7 @@ func (c *contract) Rules() []suite.Rule[Traits, *exam] {
 			Declared: []string{"Hook"},
 			Probe:    c.reentry,
 		},
-		suite.Leak[Traits]("No goroutine or armed timer may remain while idle or after Stop; and while "+
+		suite.Leak[*Traits]("No goroutine or armed timer may remain while idle or after Stop; and while "+
 			"a request runs, there MUST NOT be one more goroutine for each request that was rejected.",
 			(*exam).left),
 		{
@@ -159,7 +159,7 @@ func (c *contract) Rules() []suite.Rule[Traits, *exam] {
 			Meets: true,
 			Probe: c.concurrent,
 		},
-		suite.Race[Traits, *exam](c.race, nil),
+		suite.Race[*Traits, *exam](c.race, nil),
 	})
 }
 
@@ -300,7 +300,7 @@ func (x *exam) piled() *suite.Violation {
 // completed lets a rule that is a guard of the model judge what breaks it before any other, and none but X-CALLS
 // judge schedules with a limit below 0, after which nothing is known but whether the call has returned. If it has not,
 // no other rule is left open by that.
-func completed(rules []suite.Rule[Traits, *exam]) []suite.Rule[Traits, *exam] {
+func completed(rules []suite.Rule[*Traits, *exam]) []suite.Rule[*Traits, *exam] {
 	for i := range rules {
 		r := &rules[i]
 		if r.Check == nil && r.Probe == nil {

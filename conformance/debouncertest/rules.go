@@ -12,7 +12,7 @@ import (
 
 // rule is one law of a debouncer. Rules look at whole traces, and where a step met a
 // deadline they accept every order of the two.
-type rule = suite.Rule[Traits, *exam]
+type rule = suite.Rule[*Traits, *exam]
 
 // Rules are the laws of a debouncer.
 func (c *contract) Rules() []rule {
@@ -106,7 +106,7 @@ func (c *contract) commonRules() []rule {
 			Meets: true,
 			Probe: c.concurrent,
 		},
-		suite.OneClock[Traits, *exam](edge.CallsAround("wait", opKeys), suite.FireMarks),
+		suite.OneClock[*Traits, *exam](edge.CallsAround("wait", opKeys), suite.FireMarks),
 		{
 			Rule: extended("X-ROW", "Calls of one goroutine at one instant MUST take effect in their order; "+
 				"a cancel, flush, query or close right behind them MUST NOT overtake them."),
@@ -125,11 +125,11 @@ func (c *contract) commonRules() []rule {
 			Declared: []string{"PanicPolicy"},
 			Probe:    c.panics,
 		},
-		suite.Calls[Traits]((*exam).calls),
+		suite.Calls[*Traits]((*exam).calls),
 		suite.Reentry("An operation called from the callback MUST NOT deadlock.",
 			func(s *suite.Suite, tr *Traits) string { return edge.NoReentry(s, tr.Reentrancy) }, (*exam).reentry),
-		suite.Leak[Traits]("No goroutine or armed timer may remain while idle or after Stop.", (*exam).leak),
-		suite.Race[Traits, *exam](c.race, nil),
+		suite.Leak[*Traits]("No goroutine or armed timer may remain while idle or after Stop.", (*exam).leak),
+		suite.Race[*Traits, *exam](c.race, nil),
 	}
 }
 

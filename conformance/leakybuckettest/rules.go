@@ -15,12 +15,12 @@ import (
 )
 
 // Rules are the laws of a leaky bucket.
-func (c *contract) Rules() []suite.Rule[Traits, *exam] {
+func (c *contract) Rules() []suite.Rule[*Traits, *exam] {
 	core := suite.Core
-	law := func(id, text string, check func(*exam) *suite.Violation, declared ...string) suite.Rule[Traits, *exam] {
-		return suite.Rule[Traits, *exam]{Rule: core(id, text), Declared: declared, Check: check}
+	law := func(id, text string, check func(*exam) *suite.Violation, declared ...string) suite.Rule[*Traits, *exam] {
+		return suite.Rule[*Traits, *exam]{Rule: core(id, text), Declared: declared, Check: check}
 	}
-	return []suite.Rule[Traits, *exam]{
+	return []suite.Rule[*Traits, *exam]{
 		law("LB-SPACE", "Items MUST leave at least the interval apart, measured from item to "+
 			"item, not on a grid; after idle time as many more as the declared Slack may leave together.",
 			judged((*exam).space), "FirstItem"), // and with it the slack
@@ -75,12 +75,12 @@ func (c *contract) Rules() []suite.Rule[Traits, *exam] {
 			About: suite.Steps(verb.Wall),
 			Check: judged((*exam).heldUp),
 		},
-		suite.OneClock[Traits, *exam](onPackageTime, suite.FireMarks),
-		suite.Reads[Traits, *exam](filled, taken),
-		suite.Calls[Traits]((*exam).calls),
+		suite.OneClock[*Traits, *exam](onPackageTime, suite.FireMarks),
+		suite.Reads[*Traits, *exam](filled, taken),
+		suite.Calls[*Traits]((*exam).calls),
 		suite.Reentry("An operation called from the function that gets an item MUST NOT deadlock.",
 			func(s *suite.Suite, tr *Traits) string { return edge.NoReentry(s, tr.Reentrancy) }, (*exam).reentry),
-		suite.Leak[Traits]("No goroutine or armed timer may remain after Stop or Close, or while idle.",
+		suite.Leak[*Traits]("No goroutine or armed timer may remain after Stop or Close, or while idle.",
 			(*exam).leftBehind),
 		{
 			Rule:     core("X-PANIC", "If the function panics, the other items MUST leave as if it had returned."),
@@ -101,7 +101,7 @@ func (c *contract) Rules() []suite.Rule[Traits, *exam] {
 			Meets: true,
 			Probe: c.concurrent,
 		},
-		suite.Race[Traits, *exam](c.race, nil),
+		suite.Race[*Traits, *exam](c.race, nil),
 	}
 }
 

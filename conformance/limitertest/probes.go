@@ -42,7 +42,7 @@ func (c *contract) probeRules() []rule {
 		probed("CN-WITHIN", "A reservation with a maximal delay MUST be made if its tokens come in "+
 			"time, with the delay that Reserve would give, and MUST take nothing otherwise.",
 			opWithin, c.takesTime, c.within),
-		suite.Reads[Traits, *exam](c.read, suite.Answers(verb.Allow)),
+		suite.Reads[*Traits, *exam](c.read, suite.Answers(verb.Allow)),
 		{
 			Rule: core("SL-CONC", "Setting a limit or burst during requests MUST NOT grant them more than "+
 				"the larger burst."),

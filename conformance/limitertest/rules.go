@@ -14,7 +14,7 @@ import (
 	"github.com/escapement-go/escapement/internal/verb"
 )
 
-type rule = suite.Rule[Traits, *exam]
+type rule = suite.Rule[*Traits, *exam]
 
 func (c *contract) Rules() []rule {
 	all := slices.Concat(
@@ -105,14 +105,14 @@ var hasDeadline = some(func(s conformance.Step) bool { return s.Op == verb.Wait 
 // useRules are the laws of any use: operations return, leave nothing behind, and are safe
 // to call from many goroutines.
 func (c *contract) useRules() []rule {
-	leak := suite.Leak[Traits]("No goroutine may remain while idle or after Stop, and no armed timer after Stop.",
+	leak := suite.Leak[*Traits]("No goroutine may remain while idle or after Stop, and no armed timer after Stop.",
 		(*exam).leftBehind)
 	leak.Sees = accepted
 	return []rule{
-		suite.Calls[Traits]((*exam).calls),
+		suite.Calls[*Traits]((*exam).calls),
 		leak,
-		suite.InARow[Traits, *exam](opRequest, c.inARow),
-		suite.Effect[Traits, *exam](c.effects),
+		suite.InARow[*Traits, *exam](opRequest, c.inARow),
+		suite.Effect[*Traits, *exam](c.effects),
 		{
 			Rule: core("X-CONC", "Concurrent requests at one instant MUST together get what some sequential "+
 				"order of them gets."),
@@ -125,7 +125,7 @@ func (c *contract) useRules() []rule {
 			Meets:    true,
 			Probe:    c.concurrent,
 		},
-		suite.Race[Traits, *exam](c.race, c.oneAtATime),
+		suite.Race[*Traits, *exam](c.race, c.oneAtATime),
 	}
 }
 

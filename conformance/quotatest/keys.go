@@ -53,10 +53,10 @@ func (e *explored) keyed(atOnce bool) []suite.Family {
 }
 
 // keyRules are the laws of a limiter that counts for each key.
-func (c *contract) keyRules() []suite.Rule[Traits, *exam] {
+func (c *contract) keyRules() []suite.Rule[*Traits, *exam] {
 	basic := []string{"SW-ANY", "SW-EXP", "SW-WORK", "SW-DENYCOUNT", "SC-APPROX", "SC-N1", "SC-FIRST", "FW-ALIGNED",
 		"FW-2N", "FW-NOEXTEND", "FW-EDGE", "FW-HIT", "GC-EQUIV", "GC-BURST", "GC-TAT"}
-	return []suite.Rule[Traits, *exam]{
+	return []suite.Rule[*Traits, *exam]{
 		{
 			Rule: conformance.Rule{ID: "X-ISO", Level: conformance.Core, Text: "Each key MUST be counted by " +
 				"itself, however many keys there are: requests for one MUST be decided as if there were no " +

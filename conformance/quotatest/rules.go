@@ -11,21 +11,21 @@ import (
 )
 
 // Rules are the laws of a quota.
-func (c *contract) Rules() []suite.Rule[Traits, *exam] {
+func (c *contract) Rules() []suite.Rule[*Traits, *exam] {
 	core := suite.Core
 	answered := suite.Extended // of limiters that answer with the field
 	log, counter := c.absentBut(SlidingLog), c.absentBut(SlidingCounter)
 	window, gcra := c.absentBut(FixedWindow), c.absentBut(GCRA)
 	allow, many := []conformance.Op{verb.Allow}, []conformance.Op{takesMany}
-	decides := func(absent func(*suite.Suite, *Traits) string, id, text string) suite.Rule[Traits, *exam] {
-		return suite.Rule[Traits, *exam]{Rule: core(id, text), Absent: absent, Ops: allow}
+	decides := func(absent func(*suite.Suite, *Traits) string, id, text string) suite.Rule[*Traits, *exam] {
+		return suite.Rule[*Traits, *exam]{Rule: core(id, text), Absent: absent, Ops: allow}
 	}
 	answers := func(id, text string, unless func(*suite.Suite, *Traits) string,
-		check func(*exam) *suite.Violation) suite.Rule[Traits, *exam] {
-		return suite.Rule[Traits, *exam]{Rule: answered(id, text), Ops: allow, Unless: unless, Check: unmoved(check),
+		check func(*exam) *suite.Violation) suite.Rule[*Traits, *exam] {
+		return suite.Rule[*Traits, *exam]{Rule: answered(id, text), Ops: allow, Unless: unless, Check: unmoved(check),
 			Mixed: true} // one about decisions tells more
 	}
-	modelled := []suite.Rule[Traits, *exam]{ // the first difference from the model breaks one that has no other check
+	modelled := []suite.Rule[*Traits, *exam]{ // the first difference from the model breaks one that has no other check
 		decides(log, "SW-ANY", "No more than the limit may be granted in any period as long as the window."),
 		decides(log, "SW-EXP", "An event exactly as old as the window MUST be inside or outside it, as declared."),
 		decides(log, "SW-WORK", "A request that fits into the window MUST be granted."),
@@ -161,7 +161,7 @@ func (c *contract) Rules() []suite.Rule[Traits, *exam] {
 			return c.undeclared(s, tr)
 		}
 	}
-	all := append(modelled, []suite.Rule[Traits, *exam]{
+	all := append(modelled, []suite.Rule[*Traits, *exam]{
 		{
 			Rule: answered("X-ERR", "A request whose answer is an error MUST be granted or denied, as declared."),
 			Ops:  allow, Declared: []string{"Errors"},
@@ -189,10 +189,10 @@ func (c *contract) Rules() []suite.Rule[Traits, *exam] {
 				return cmp.Or(c.reset(p), c.beside(p, "a reset", func(s session) { s.Reset() })), ""
 			},
 		},
-		suite.OneClock[Traits, *exam](c.timed,
+		suite.OneClock[*Traits, *exam](c.timed,
 			suite.AnswersInFull(verb.Allow, (&exam{traits: &c.spec.Traits}).said)),
-		suite.Reads[Traits, *exam](c.timed, suite.Answers(verb.Allow)),
-		suite.Calls[Traits]((*exam).calls),
+		suite.Reads[*Traits, *exam](c.timed, suite.Answers(verb.Allow)),
+		suite.Calls[*Traits]((*exam).calls),
 		{
 			Rule: core("X-CFG", "A constructor MUST refuse a senseless limit, burst or window, or return a "+
 				"limiter that works: it does not panic later, is not unlimited, and does not deny for ever without "+
@@ -201,9 +201,9 @@ func (c *contract) Rules() []suite.Rule[Traits, *exam] {
 			About: func(j suite.Job) bool { return mayRefuse(c.spec.Kind, j.Schedule.Config) },
 			Check: (*exam).config,
 		},
-		suite.Leak[Traits]("No goroutine or armed timer may remain while idle or after Stop.",
+		suite.Leak[*Traits]("No goroutine or armed timer may remain while idle or after Stop.",
 			func(x *exam) *suite.Violation { return x.LeftBehind() }),
-		suite.InARow[Traits, *exam](verb.Allow, c.inARow),
+		suite.InARow[*Traits, *exam](verb.Allow, c.inARow),
 		{
 			Rule: core("X-CONC", "Concurrent requests at one instant MUST together get what some sequential "+
 				"order of them gets, whoever queries meanwhile."),
@@ -212,7 +212,7 @@ func (c *contract) Rules() []suite.Rule[Traits, *exam] {
 			Meets:  true,
 			Probe:  c.concurrent,
 		},
-		suite.Race[Traits, *exam](c.race, oneGoroutine),
+		suite.Race[*Traits, *exam](c.race, oneGoroutine),
 	}...)
 	for i := range all {
 		if id := all[i].ID; id != "X-CALLS" && id != "X-LEAK" && id != "RL-EPOCH" {

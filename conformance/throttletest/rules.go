@@ -12,7 +12,7 @@ import (
 	"github.com/escapement-go/escapement/internal/verb"
 )
 
-type rule = suite.Rule[Traits, *exam]
+type rule = suite.Rule[*Traits, *exam]
 
 // The two kinds of rules.
 var core, extended = suite.Core, suite.Extended
@@ -285,10 +285,10 @@ func (c *contract) particularRules() []rule {
 			Check: (*exam).eachKey,
 			Owing: func(x *exam, again suite.Rerun) bool { return edge.Beside(x.Recording, again) },
 		},
-		suite.OneClock[Traits, *exam](edge.CallsAround("interval", opKeys), suite.FireMarks),
+		suite.OneClock[*Traits, *exam](edge.CallsAround("interval", opKeys), suite.FireMarks),
 		drop,
-		suite.Effect[Traits, *exam](c.effects),
-		suite.Reads[Traits, *exam](edge.CallsAround("interval", opKeys), suite.FireMarks),
+		suite.Effect[*Traits, *exam](c.effects),
+		suite.Reads[*Traits, *exam](edge.CallsAround("interval", opKeys), suite.FireMarks),
 	}
 }
 
@@ -330,9 +330,9 @@ func (c *contract) commonRules() []rule {
 			About:  func(j suite.Job) bool { return j.Schedule.Config.Inside != "" },
 			Check:  (*exam).reentry,
 		},
-		suite.Calls[Traits]((*exam).calls),
-		suite.Leak[Traits]("No goroutine or armed timer may remain while idle or after Stop.", (*exam).leak),
-		suite.Race[Traits, *exam](c.race, nil),
+		suite.Calls[*Traits]((*exam).calls),
+		suite.Leak[*Traits]("No goroutine or armed timer may remain while idle or after Stop.", (*exam).leak),
+		suite.Race[*Traits, *exam](c.race, nil),
 	}
 }
 

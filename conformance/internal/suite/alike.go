@@ -24,8 +24,8 @@ func OneClock[T, E any](schedules func(s *Suite) []conformance.Schedule, marks f
 }
 
 // injected takes a rule out of force that is about an injected clock, in a bubble.
-func injected[T any](noBubble string) func(s *Suite, _ *T) string {
-	return func(s *Suite, _ *T) string {
+func injected[T any](noBubble string) func(s *Suite, _ T) string {
+	return func(s *Suite, _ T) string {
 		if s.Time != conformance.Injected {
 			return "no clock is injected"
 		}

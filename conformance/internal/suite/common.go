@@ -34,7 +34,7 @@ func Calls[T, E any](check func(e E) *Violation) Rule[T, E] {
 }
 
 // Race is the rule of every contract that the race detector judges, unless something is declared; nil is for nothing.
-func Race[T, E any](use func(p *Probe) (skip string), unless func(*Suite, *T) string) Rule[T, E] {
+func Race[T, E any](use func(p *Probe) (skip string), unless func(*Suite, T) string) Rule[T, E] {
 	return Rule[T, E]{
 		Rule: conformance.Rule{ID: "X-RACE", Level: conformance.Core,
 			Text: "Concurrent use of all operations MUST be free of data races."},
@@ -76,14 +76,14 @@ func (r *Recording) LeftBehind() *Violation {
 func Leak[T, E any](text string, check func(e E) *Violation) Rule[T, E] {
 	return Rule[T, E]{
 		Rule:   Core(leakRule, text),
-		Unless: func(s *Suite, _ *T) string { return If(!s.Bubble, OnlyInBubble) },
+		Unless: func(s *Suite, _ T) string { return If(!s.Bubble, OnlyInBubble) },
 		About:  func(j Job) bool { return j.Look },
 		Check:  check,
 	}
 }
 
 // Reentry is the rule of contracts with callbacks that these may call the implementation, unless something is declared.
-func Reentry[T, E any](text string, unless func(*Suite, *T) string, check func(e E) *Violation) Rule[T, E] {
+func Reentry[T, E any](text string, unless func(*Suite, T) string, check func(e E) *Violation) Rule[T, E] {
 	return Rule[T, E]{
 		Rule:   Core("X-REENT", text),
 		Unless: unless,
@@ -139,7 +139,7 @@ func Effect[T, E any](scripts func(p *Probe) []Script) Rule[T, E] {
 func settles[T, E any](id, text string, scripts func(p *Probe) []Script) Rule[T, E] {
 	return Rule[T, E]{
 		Rule: conformance.Rule{ID: id, Level: conformance.Core, Text: text},
-		Unless: func(s *Suite, _ *T) string {
+		Unless: func(s *Suite, _ T) string {
 			return If(!s.Bubble || s.Time == conformance.Explicit,
 				"work can be left over only in a bubble, and only if it reads the time itself")
 		},

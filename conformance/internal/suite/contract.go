@@ -10,18 +10,25 @@ import (
 	"github.com/escapement-go/escapement/internal/twins"
 )
 
-// Contract is one kind of implementation and its laws. T is the type of its traits, E a
+// Contract is one kind of implementation and its laws. T points to its traits, E is a
 // trace in the contract's own terms.
 type Contract[T, E any] interface {
-	// Profile says what the contract and its spec are.
-	Profile() Profile
+	untyped
 	// Rules are the laws in the order of their subtests, without CANARY and TRAITS.
 	Rules() []Rule[T, E]
 	// Traits are what the spec declares, and the same completed by what Learn has found, if it completes it. What is
 	// declared is changed to go on otherwise, and Learn called then.
-	Traits() (declared, complete *T)
+	Traits() (declared, complete T)
 	// Table lists the choices of the traits t, which its functions read and set.
-	Table(s *Suite, t *T) []Choice
+	Table(s *Suite, t T) []Choice
+	// Exam puts a trace in the contract's own terms, with the traits t.
+	Exam(t T, rec *Recording, job Job) E
+}
+
+// untyped is what a contract has that knows nothing of these types.
+type untyped interface {
+	// Profile says what the contract and its spec are.
+	Profile() Profile
 	// Learn looks at an instance that is thrown away and returns what the implementation
 	// can do.
 	Learn(s *Suite) map[conformance.Op]bool
@@ -32,8 +39,75 @@ type Contract[T, E any] interface {
 	Families(s *Suite) []Family
 	// Play runs the stage's schedule on a fresh instance.
 	Play(s *Stage)
-	// Exam puts a trace in the contract's own terms, with the traits t.
-	Exam(t *T, rec *Recording, job Job) E
+}
+
+// contract is a [Contract] of any types: the engine is compiled once, and not again with each of them.
+type contract interface {
+	untyped
+	of() any // the Contract, which may be one of the interfaces below
+	laws() []*law
+	complete() any // a copy of the traits, completed by what was found
+	declare(t any)
+	table(s *Suite, t any) []Choice
+	exam(t any, rec *Recording, job Job) any
+}
+
+// law is a rule of such a contract.
+type law = Rule[any, any]
+
+// typed makes one of a contract of some types.
+type typed[T, E any] struct{ Contract[*T, E] }
+
+func (c typed[T, E]) of() any { return c.Contract }
+
+func (c typed[T, E]) complete() any {
+	_, complete := c.Traits()
+	t := *complete
+	return &t
+}
+
+func (c typed[T, E]) declare(t any) {
+	declared, _ := c.Traits()
+	*declared = *t.(*T)
+}
+
+func (c typed[T, E]) table(s *Suite, t any) []Choice { return c.Table(s, t.(*T)) }
+
+func (c typed[T, E]) exam(t any, rec *Recording, job Job) any { return c.Exam(t.(*T), rec, job) }
+
+// laws are its rules; TestTyped holds that none of their fields is forgotten.
+func (c typed[T, E]) laws() (all []*law) {
+	for _, r := range c.Rules() {
+		all = append(all, &law{
+			Rule: r.Rule, Ops: r.Ops, Declared: r.Declared,
+			Absent: ofTraits(r.Absent), Unless: ofTraits(r.Unless),
+			About: r.About, Sees: ofExam(r.Sees), Beyond: r.Beyond, Unusual: r.Unusual, Check: ofExam(r.Check),
+			Owing: ofExams(r.Owing), Again: ofExams(r.Again), Probe: r.Probe, Mixed: r.Mixed, Cause: r.Cause,
+			Meets: r.Meets, Live: r.Live,
+		})
+	}
+	return all
+}
+
+func ofTraits[T any](f func(s *Suite, t T) string) func(s *Suite, t any) string {
+	if f == nil {
+		return nil
+	}
+	return func(s *Suite, t any) string { return f(s, t.(T)) }
+}
+
+func ofExam[E, R any](f func(e E) R) func(e any) R {
+	if f == nil {
+		return nil
+	}
+	return func(e any) R { return f(e.(E)) }
+}
+
+func ofExams[E, R any](f func(e E, again Rerun) R) func(e any, again Rerun) R {
+	if f == nil {
+		return nil
+	}
+	return func(e any, again Rerun) R { return f(e.(E), again) }
 }
 
 // Profile is what a spec says, what its contract is called, and in which few things its runs differ from those of
@@ -88,10 +162,10 @@ type Rule[T, E any] struct {
 	Declared []string
 	// Absent returns, in the words to print, why the implementation has nothing that the
 	// rule is about, "" if it has. Such a rule does not count as core.
-	Absent func(s *Suite, t *T) string
+	Absent func(s *Suite, t T) string
 	// Unless returns, in the words to print, what takes the rule out of force, "" if
 	// nothing does: a declaration, or the way in which time is driven here.
-	Unless func(s *Suite, t *T) string
+	Unless func(s *Suite, t T) string
 	// About selects the runs that the rule judges; nil selects all of them.
 	About func(j Job) bool
 	// Sees selects among these by the trace; nil selects all of them.

@@ -14,7 +14,7 @@ import (
 const keptOfEach = 200
 
 // keepAtHand keeps a run to judge it with other traits, where some are undeclared.
-func (e *engine[T, E]) keepAtHand(j Job, rec *Recording) {
+func (e *engine) keepAtHand(j Job, rec *Recording) {
 	if !e.undeclared {
 		return
 	}
@@ -25,28 +25,28 @@ func (e *engine[T, E]) keepAtHand(j Job, rec *Recording) {
 }
 
 // decision is one that is asked for.
-type decision[T, E any] struct {
+type decision struct {
 	*settled
-	value int         // the weaker value; 0 if none fits what was seen
-	rule  *Rule[T, E] // that breaks with the strict one, nil if no run at hand shows it
+	value int  // the weaker value; 0 if none fits what was seen
+	rule  *law // that breaks with the strict one, nil if no run at hand shows it
 	run   *Violation
 	frees []string // the rules that the weaker value takes out of force, or that await the decision
 	// clash is what the weaker value does not explain, nil if it explains all that is at hand. If the rule is broken
 	// with the strict value, too, the weaker one is offered nevertheless.
-	clash *breach[T, E]
+	clash *breach
 }
 
 // free adds a rule to those that depend on the decision.
-func (d *decision[T, E]) free(r *Rule[T, E]) {
+func (d *decision) free(r *law) {
 	if !slices.Contains(d.frees, r.ID) {
 		d.frees = append(d.frees, r.ID)
 	}
 }
 
 // with is the declaration in which all that was observed counts, but for one choice, which has another value.
-func (e *engine[T, E]) with(choice string, value int) declaration[T, E] {
-	t := e.complete()
-	for i, c := range e.c.Table(e.Suite, t)[:len(e.settled)] { // of none nothing was observed
+func (e *engine) with(choice string, value int) declaration {
+	t := e.c.complete()
+	for i, c := range e.c.table(e.Suite, t)[:len(e.settled)] { // of none nothing was observed
 		switch s := e.settled[i]; {
 		case c.Set == nil:
 		case s.Name == choice:
@@ -60,7 +60,7 @@ func (e *engine[T, E]) with(choice string, value int) declaration[T, E] {
 
 // finds is what a rule finds in a run that was made before, nil if nothing, or what may be chance: of runs by which
 // something was observed, it was seen often enough.
-func (e *engine[T, E]) finds(r *Rule[T, E], x E, run job) *Violation {
+func (e *engine) finds(r *law, x any, run job) *Violation {
 	if !r.about(run.Job) || !r.sees(x) {
 		return nil
 	}
@@ -79,12 +79,12 @@ func (e *engine[T, E]) finds(r *Rule[T, E], x E, run job) *Violation {
 
 // compare looks for the smallest of some runs that breaks a rule with one declaration and does not with another. It is
 // one of the rules in only, or of all of them.
-func (e *engine[T, E]) compare(
-	runs []job, with, without declaration[T, E], only ...*Rule[T, E],
-) (least *breach[T, E]) {
+func (e *engine) compare(
+	runs []job, with, without declaration, only ...*law,
+) (least *breach) {
 	rules := with.judges
 	if len(only) > 0 {
-		rules = slices.DeleteFunc(slices.Clone(rules), func(r *Rule[T, E]) bool { return !slices.Contains(only, r) })
+		rules = slices.DeleteFunc(slices.Clone(rules), func(r *law) bool { return !slices.Contains(only, r) })
 	}
 	for _, run := range runs {
 		s := run.rec.Schedule
@@ -94,13 +94,13 @@ func (e *engine[T, E]) compare(
 		if run.rec.Refused != "" && e.profile.Refusals {
 			continue
 		}
-		x, other := e.c.Exam(with.traits, run.rec, run.Job), e.c.Exam(without.traits, run.rec, run.Job)
+		x, other := e.c.exam(with.traits, run.rec, run.Job), e.c.exam(without.traits, run.rec, run.Job)
 		for _, r := range rules {
 			v, judged := e.finds(r, x, run), slices.Contains(without.judges, r)
 			if v == nil || judged && (r.Again != nil && !run.fresh || e.finds(r, other, run) != nil) {
 				continue // or only reruns would tell
 			}
-			least = &breach[T, E]{r, v}
+			least = &breach{r, v}
 			break
 		}
 	}
@@ -108,7 +108,7 @@ func (e *engine[T, E]) compare(
 }
 
 // runsFor are the runs by which a choice was observed, and those that were made for rules.
-func (e *engine[T, E]) runsFor(s *settled) []job {
+func (e *engine) runsFor(s *settled) []job {
 	runs := slices.Clone(s.tried)
 	for i := range runs {
 		runs[i].Family, runs[i].Review = e.familyOf(runs[i].rec.Schedule), true
@@ -117,7 +117,7 @@ func (e *engine[T, E]) runsFor(s *settled) []job {
 }
 
 // decide lists the decisions that are asked for: where a weaker value was observed.
-func (e *engine[T, E]) decide() (all []*decision[T, E]) {
+func (e *engine) decide() (all []*decision) {
 	e.awaits = map[string]string{}
 	seen, now := e.with("", 0), e.declaredNow()
 	for i := range e.settled {
@@ -125,7 +125,7 @@ func (e *engine[T, E]) decide() (all []*decision[T, E]) {
 		if !s.open() {
 			continue
 		}
-		d := &decision[T, E]{settled: s, value: s.seen}
+		d := &decision{settled: s, value: s.seen}
 		strict, open, runs := e.with(s.Name, s.strict()), e.with(s.Name, 0), e.runsFor(s)
 		if least := e.compare(runs, strict, seen); least != nil {
 			d.rule, d.run = least.rule, least.found
@@ -144,7 +144,7 @@ func (e *engine[T, E]) decide() (all []*decision[T, E]) {
 		for _, id := range e.freed(strict, now) {
 			e.awaits[id] = cmp.Or(e.awaits[id], s.Name)
 		}
-		for _, decided := range []declaration[T, E]{strict, seen} {
+		for _, decided := range []declaration{strict, seen} {
 			for _, id := range e.freed(decided, open) { // for this alone
 				e.awaits[id] = s.Name
 			}
@@ -152,7 +152,7 @@ func (e *engine[T, E]) decide() (all []*decision[T, E]) {
 		all = append(all, d)
 	}
 	for _, d := range all {
-		if slices.ContainsFunc(all, func(o *decision[T, E]) bool { return e.clashes(o, d) }) {
+		if slices.ContainsFunc(all, func(o *decision) bool { return e.clashes(o, d) }) {
 			d.value, d.clash = d.seen, nil
 		}
 	}
@@ -162,7 +162,7 @@ func (e *engine[T, E]) decide() (all []*decision[T, E]) {
 // insistOn reports whether there are new choices of which no value explains what was seen: a rule is broken whichever
 // is declared. So that it is told which, they are to have the value that was observed, if fewer rules are broken with
 // it than with the strict one, or else that. Where none was observed it is the one with which fewest are broken.
-func (e *engine[T, E]) insistOn() (some bool) {
+func (e *engine) insistOn() (some bool) {
 	for _, d := range e.decisions {
 		if d.value != 0 || d.rule == nil || d.strict() == 0 || d.optional() || e.insists[d.Name] != 0 {
 			continue
@@ -192,7 +192,7 @@ func (e *engine[T, E]) insistOn() (some bool) {
 
 // leastBroken is the value of a choice with which fewest of the rules are broken that wait for it, 0 if none is broken
 // with one of them.
-func (e *engine[T, E]) leastBroken(s *settled) (value int) {
+func (e *engine) leastBroken(s *settled) (value int) {
 	runs, least := e.runsFor(s), len(e.rules)+1
 	for v := range len(s.Values) {
 		if !s.named(v + 1) {
@@ -200,7 +200,7 @@ func (e *engine[T, E]) leastBroken(s *settled) (value int) {
 		}
 		d := e.with(s.Name, v+1)
 		waiting := e.freed(d, e.with(s.Name, 0))
-		other := func(r *Rule[T, E]) bool { return !slices.Contains(waiting, r.ID) }
+		other := func(r *law) bool { return !slices.Contains(waiting, r.ID) }
 		d.judges = slices.DeleteFunc(slices.Clone(d.judges), other)
 		switch n := e.breaksOf(runs, d); {
 		case n == 0:
@@ -213,7 +213,7 @@ func (e *engine[T, E]) leastBroken(s *settled) (value int) {
 }
 
 // breaksOf is how many rules some runs break with a declaration.
-func (e *engine[T, E]) breaksOf(runs []job, d declaration[T, E]) (n int) {
+func (e *engine) breaksOf(runs []job, d declaration) (n int) {
 	for _, r := range d.judges {
 		n += Number(slices.ContainsFunc(runs, func(run job) bool { return e.foundWith(r, run, d) != nil }))
 	}
@@ -222,11 +222,11 @@ func (e *engine[T, E]) breaksOf(runs []job, d declaration[T, E]) (n int) {
 
 // clashes reports whether what the value of a decision does not explain is a matter of another one, whose values do not
 // explain it either: its rule is in force only with that.
-func (e *engine[T, E]) clashes(with, d *decision[T, E]) bool {
+func (e *engine) clashes(with, d *decision) bool {
 	if with.value != 0 || d.value != 0 || with.clash == nil || d.clash == nil || with.clash.rule != d.clash.rule {
 		return false
 	}
-	rests := func(o *decision[T, E]) bool {
+	rests := func(o *decision) bool {
 		return slices.Contains(e.freed(e.with(o.Name, o.strict()), e.with(o.Name, 0)), d.clash.rule.ID)
 	}
 	return rests(with) && !rests(d)
@@ -234,18 +234,18 @@ func (e *engine[T, E]) clashes(with, d *decision[T, E]) bool {
 
 // refutes looks for what refutes a declaration on schedules, or by rules, that wait for one of its choices, or by rules
 // that it is to explain: these are run for it. It returns the smallest of the first family that has any.
-func (e *engine[T, E]) refutes(
-	choice string, d declaration[T, E], explained ...*Rule[T, E],
-) (least *breach[T, E]) {
+func (e *engine) refutes(
+	choice string, d declaration, explained ...*law,
+) (least *breach) {
 	if e.hangs() {
 		return nil
 	}
 	open := e.with(choice, 0)
 	waiting := slices.Clone(d.judges)
-	waiting = slices.DeleteFunc(waiting, func(r *Rule[T, E]) bool { return slices.Contains(open.judges, r) })
+	waiting = slices.DeleteFunc(waiting, func(r *law) bool { return slices.Contains(open.judges, r) })
 	defer e.declareFor(d)()
 	d, open = e.declaring(d.traits), e.declaring(open.traits) // as the operations are now
-	explained = slices.DeleteFunc(explained, func(r *Rule[T, E]) bool { return !slices.Contains(d.judges, r) })
+	explained = slices.DeleteFunc(explained, func(r *law) bool { return !slices.Contains(d.judges, r) })
 	asked := slices.Concat(waiting, explained)
 	sampled := ""
 	e.try(triedOfEach, func(j Job) bool {
@@ -256,7 +256,7 @@ func (e *engine[T, E]) refutes(
 		if j.Order == inside.OrderSampled {
 			sampled = j.text
 		}
-		concerns := func(r *Rule[T, E]) bool { return r.about(j) }
+		concerns := func(r *law) bool { return r.about(j) }
 		return !again && (!e.families[j.Family] || slices.ContainsFunc(asked, concerns))
 	}, func(run job) (more bool) {
 		rules := waiting
@@ -270,7 +270,7 @@ func (e *engine[T, E]) refutes(
 				break
 			}
 			if v := e.foundWith(r, run, d); v != nil {
-				found = &breach[T, E]{r, v}
+				found = &breach{r, v}
 			}
 		}
 		if found != nil && (least == nil || found.found.Run.Schedule.Compare(least.found.Run.Schedule) < 0) {
@@ -285,14 +285,14 @@ func (e *engine[T, E]) refutes(
 const triedOfEach = 500
 
 // declareFor declares otherwise until what it returns is called.
-func (e *engine[T, E]) declareFor(d declaration[T, E]) (back func()) {
-	now := e.complete()
+func (e *engine) declareFor(d declaration) (back func()) {
+	now := e.c.complete()
 	e.declare(d.traits)
 	return func() { e.declare(now) }
 }
 
 // freed lists the rules that are in force with one declaration and not with another.
-func (e *engine[T, E]) freed(with, without declaration[T, E]) (ids []string) {
+func (e *engine) freed(with, without declaration) (ids []string) {
 	for _, r := range e.rules {
 		here := skip(e.Suite, r, with.traits, with.choices).why == ""
 		if here && skip(e.Suite, r, without.traits, without.choices).why != "" {
@@ -304,26 +304,26 @@ func (e *engine[T, E]) freed(with, without declaration[T, E]) (ids []string) {
 
 // explains reports whether with other traits a rule is not broken by the run that breaks it, nor by any at hand,
 // and none of these breaks a rule that it does not break as things are.
-func (e *engine[T, E]) explains(r *Rule[T, E], here job, other declaration[T, E]) bool {
+func (e *engine) explains(r *law, here job, other declaration) bool {
 	now := e.declaredNow()
 	return e.explainsAll(r, []job{here}, other, now) && e.explainsAll(r, e.atHand, other, now) // most by the first
 }
 
 // explainsAll is explains for some runs.
-func (e *engine[T, E]) explainsAll(r *Rule[T, E], runs []job, other, now declaration[T, E]) bool {
+func (e *engine) explainsAll(r *law, runs []job, other, now declaration) bool {
 	return e.keeps(r, runs, other) && e.compare(runs, other, now) == nil
 }
 
 // keeps reports whether with other traits a rule is broken by none of some runs.
-func (e *engine[T, E]) keeps(r *Rule[T, E], runs []job, other declaration[T, E]) bool {
+func (e *engine) keeps(r *law, runs []job, other declaration) bool {
 	breaks := func(run job) bool { return e.foundWith(r, run, other) != nil }
 	return !slices.Contains(other.judges, r) || !slices.ContainsFunc(runs, breaks)
 }
 
 // foundWith is what a rule finds with a declaration in a run that was made before, nil if nothing.
-func (e *engine[T, E]) foundWith(r *Rule[T, E], run job, d declaration[T, E]) *Violation {
+func (e *engine) foundWith(r *law, run job, d declaration) *Violation {
 	if run.rec.LeftOut != "" {
 		return nil
 	}
-	return e.finds(r, e.c.Exam(d.traits, run.rec, run.Job), run)
+	return e.finds(r, e.c.exam(d.traits, run.rec, run.Job), run)
 }

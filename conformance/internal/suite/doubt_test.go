@@ -31,7 +31,7 @@ func (r racing) Families(*suite.Suite) []suite.Family {
 	return []suite.Family{{Name: "races", Schedules: []conformance.Schedule{s}}}
 }
 
-func (r racing) Rules() []suite.Rule[echoTraits, echoExam] {
+func (r racing) Rules() []suite.Rule[*echoTraits, echoExam] {
 	rules, run := r.echo.Rules(), 0
 	rules[0].Check = func(x echoExam) *suite.Violation {
 		if x.Order != inside.OrderReceived {

@@ -15,11 +15,12 @@ import (
 )
 
 // engine is one run of the suite on one implementation.
-type engine[T, E any] struct {
+type engine struct {
 	*Suite
-	c       Contract[T, E]
-	rules   []*Rule[T, E]
-	traits  *T
+	c       contract
+	of      any
+	rules   []*law
+	traits  any
 	choices []Choice
 	options inside.Options
 	shallow bool     // the longest schedules of a family were left out
@@ -28,7 +29,7 @@ type engine[T, E any] struct {
 
 	// What was found.
 	findings   map[string]*finding
-	doubts     []doubt[T, E]            // findings that are to be confirmed
+	doubts     []doubt                  // findings that are to be confirmed
 	stalls     map[string]string        // rules left inconclusive by runs of their own, and why
 	unfinished *unfinished              // the first run that made no progress
 	notLeft    string                   // why what was left behind breaks no rule
@@ -47,12 +48,12 @@ type engine[T, E any] struct {
 	atHand     []job           // runs that a weaker value of an undeclared trait has to explain
 	keptBy     map[string]int  // how many of them each family has, or would have
 	settled    []settled       // what becomes of undeclared choices
-	decisions  []*decision[T, E]
+	decisions  []*decision
 	awaits     map[string]string // the trait to decide on before a rule is in force
 	insists    map[string]int    // choices of which no value explains what was seen, and the value they are to have
 
-	best      map[string]string               // the schedules that tell rules best
-	otherwise map[otherwise]declaration[T, E] // what would be declared, made as it is asked for
+	best      map[string]string         // the schedules that tell rules best
+	otherwise map[otherwise]declaration // what would be declared, made as it is asked for
 }
 
 // alone makes parallel tests take turns: whoever runs schedules holds it, since a run sets
@@ -77,16 +78,16 @@ func turn() (end func()) {
 }
 
 // newEngine makes the engine. What is wrong with the spec fails the test.
-func newEngine[T, E any](t *testing.T, c Contract[T, E], o inside.Options) *engine[T, E] {
+func newEngine(t *testing.T, c contract, o inside.Options) *engine {
 	t.Helper()
 	profile := c.Profile()
-	e := &engine[T, E]{
+	e := &engine{
 		Suite: &Suite{T: t, Time: profile.Time, profile: profile, givenUp: map[string]string{},
 			reached: o.Reached},
-		c: c, options: o, insists: map[string]int{}, pkg: callerPackage(),
-		observed: map[string]int{}, otherwise: map[otherwise]declaration[T, E]{},
+		c: c, of: c.of(), options: o, insists: map[string]int{}, pkg: callerPackage(),
+		observed: map[string]int{}, otherwise: map[otherwise]declaration{},
 	}
-	if k, ok := c.(Keyed); ok {
+	if k, ok := e.of.(Keyed); ok {
 		e.needs = k.Needs
 	}
 	e.lab = &lab{
@@ -99,14 +100,15 @@ func newEngine[T, E any](t *testing.T, c Contract[T, E], o inside.Options) *engi
 	}
 	e.options.Shallow = o.Shallow || testing.Short() && o.Keep == nil
 	e.rules, e.best = linked(c), best(e.profile.Page)
-	e.traits = e.complete()
+	e.traits = e.c.complete()
 	abandonBubbles(o.FirstLook > 0)
 	return e
 }
 
 // linked returns the rules of a contract, each with its link into the RULES.md of its package and what it needs.
-func linked[T, E any](c Contract[T, E]) (rules []*Rule[T, E]) {
-	for _, r := range c.Rules() {
+func linked(c contract) (rules []*law) {
+	rules = c.laws()
+	for _, r := range rules {
 		r.Link = link(c.Profile().Package, r.ID)
 		for _, op := range r.Ops {
 			r.Needs = append(r.Needs, "the operation "+string(op))
@@ -114,39 +116,38 @@ func linked[T, E any](c Contract[T, E]) (rules []*Rule[T, E]) {
 		for _, trait := range r.Declared {
 			r.Needs = append(r.Needs, "the trait "+trait)
 		}
-		rules = append(rules, &r)
 	}
 	return rules
 }
 
 // rule is the rule with an ID, nil if there is none.
-func (e *engine[T, E]) rule(id string) *Rule[T, E] {
-	if i := slices.IndexFunc(e.rules, func(r *Rule[T, E]) bool { return r.ID == id }); i >= 0 {
+func (e *engine) rule(id string) *law {
+	if i := slices.IndexFunc(e.rules, func(r *law) bool { return r.ID == id }); i >= 0 {
 		return e.rules[i]
 	}
 	return nil
 }
 
 // which are the rules of which something is so.
-func (e *engine[T, E]) which(is func(r *Rule[T, E]) bool) []*Rule[T, E] {
-	return slices.DeleteFunc(slices.Clone(e.rules), func(r *Rule[T, E]) bool { return !is(r) })
+func (e *engine) which(is func(r *law) bool) []*law {
+	return slices.DeleteFunc(slices.Clone(e.rules), func(r *law) bool { return !is(r) })
 }
 
 // Laws are the rules of a contract, as data.
-func Laws[T, E any](c Contract[T, E]) []conformance.Rule {
+func Laws[T, E any](c Contract[*T, E]) []conformance.Rule {
 	var out []conformance.Rule
-	for _, r := range linked(c) {
+	for _, r := range linked(typed[T, E]{c}) {
 		out = append(out, r.Rule)
 	}
 	return out
 }
 
 // Run holds an implementation to a contract, one subtest for each rule.
-func Run[T, E any](t *testing.T, c Contract[T, E]) *conformance.Report {
+func Run[T, E any](t *testing.T, c Contract[*T, E]) *conformance.Report {
 	t.Helper()
 	defer turn()()
 	began := time.Now()
-	e := newEngine(t, c, inside.Options{})
+	e := newEngine(t, typed[T, E]{c}, inside.Options{})
 	if why := e.unfit(); why != "" {
 		r := e.blank(why)
 		t.Run("CANARY", func(t *testing.T) { t.Skip("conformance: " + why) })
@@ -179,11 +180,11 @@ func Failed(v conformance.Verdict) bool {
 }
 
 // Examine is Run without subtests: it fails no test.
-func Examine[T, E any](t *testing.T, c Contract[T, E], o inside.Options) *conformance.Report {
+func Examine[T, E any](t *testing.T, c Contract[*T, E], o inside.Options) *conformance.Report {
 	t.Helper()
 	defer turn()()
 	began := time.Now()
-	e := newEngine(t, c, o)
+	e := newEngine(t, typed[T, E]{c}, o)
 	if why := e.unfit(); why != "" {
 		return e.blank(why)
 	}
@@ -215,7 +216,7 @@ func Examine[T, E any](t *testing.T, c Contract[T, E], o inside.Options) *confor
 }
 
 // unfit says why nothing can be run here.
-func (e *engine[T, E]) unfit() string {
+func (e *engine) unfit() string {
 	e.T.Helper()
 	if e.Time < conformance.Injected || e.Time > conformance.Explicit {
 		e.T.Fatal("conformance: the spec does not say how the implementation takes its time; " +
@@ -241,22 +242,14 @@ func (e *engine[T, E]) unfit() string {
 	return skip
 }
 
-// complete returns a copy of the traits, completed by what was found.
-func (e *engine[T, E]) complete() *T {
-	_, complete := e.c.Traits()
-	t := *complete
-	return &t
-}
-
 // declare goes on as if t had been declared.
-func (e *engine[T, E]) declare(t *T) {
-	declared, _ := e.c.Traits()
-	*declared = *t
+func (e *engine) declare(t any) {
+	e.c.declare(t)
 	e.ops = e.c.Learn(e.Suite)
 }
 
 // prepare does what comes before any run.
-func (e *engine[T, E]) prepare() {
+func (e *engine) prepare() {
 	e.reset()
 	e.Bubble = e.Time != conformance.Explicit && synctestcompat.Available
 	e.lab.bubble = e.Bubble
@@ -264,14 +257,14 @@ func (e *engine[T, E]) prepare() {
 	if e.refused != "" {
 		return
 	}
-	e.traits = e.complete()
-	e.choices = e.c.Table(e.Suite, e.traits)
+	e.traits = e.c.complete()
+	e.choices = e.c.table(e.Suite, e.traits)
 	e.undeclared, e.optional = slices.ContainsFunc(e.choices, Choice.missing), false
 	e.chosen = declared(e.choices)
 }
 
 // reset forgets what was found.
-func (e *engine[T, E]) reset() {
+func (e *engine) reset() {
 	e.schedules, e.families = map[string]bool{}, map[string]bool{}
 	e.findings = map[string]*finding{}
 	e.givenUp = map[string]string{}
@@ -283,15 +276,15 @@ func (e *engine[T, E]) reset() {
 	e.atHand, e.keptBy, e.settled, e.decisions, e.Odd = nil, map[string]int{}, nil, nil, ""
 	e.explored, e.unexplored = 0, map[string]string{}
 	e.CannotReenter, e.explained = false, false
-	if c, ok := e.c.(Remembering); ok {
+	if c, ok := e.of.(Remembering); ok {
 		c.Forget()
 	}
 }
 
 // evaluate explores and judges. It fails no test by itself.
-func (e *engine[T, E]) evaluate() *conformance.Report {
+func (e *engine) evaluate() *conformance.Report {
 	e.T.Helper()
-	own := e.complete()
+	own := e.c.complete()
 	if e.prepare(); e.refused != "" {
 		return e.canaryFailed(e.panicked())
 	}
@@ -344,8 +337,7 @@ func (e *engine[T, E]) evaluate() *conformance.Report {
 	}
 	e.exploreRaces(races)
 	if e.decisions = e.decide(); e.insistOn() {
-		declared, _ := e.c.Traits()
-		*declared = *own
+		e.c.declare(own)
 		return e.evaluate()
 	}
 	return e.report("")
@@ -353,18 +345,18 @@ func (e *engine[T, E]) evaluate() *conformance.Report {
 
 // probesOnly reports whether only a rule is asked for that judges no trace, of what does not hang, and all traits are
 // declared.
-func (e *engine[T, E]) probesOnly() bool {
+func (e *engine) probesOnly() bool {
 	r := e.rule(e.options.Until)
 	return e.options.Until != "" && e.options.FirstLook == 0 && !e.undeclared && (r == nil || r.Probe != nil)
 }
 
 // panicked is what CANARY says of a constructor that panics with what is usual.
-func (e *engine[T, E]) panicked() string {
+func (e *engine) panicked() string {
 	return "New or Stop panicked with an ordinary configuration: " + e.refused
 }
 
 // canaryFailed is the report of a run in which nothing can be judged, because of why.
-func (e *engine[T, E]) canaryFailed(why string) *conformance.Report {
+func (e *engine) canaryFailed(why string) *conformance.Report {
 	r := e.blank("CANARY failed")
 	v := &r.Verdicts[0]
 	v.Status, v.Reason = conformance.Fail, why
@@ -374,7 +366,7 @@ func (e *engine[T, E]) canaryFailed(why string) *conformance.Report {
 }
 
 // kept returns the family without the schedules that the options leave out.
-func (e *engine[T, E]) kept(f Family) Family {
+func (e *engine) kept(f Family) Family {
 	f = f.made()
 	if e.options.Keep != nil {
 		f.Schedules = slices.DeleteFunc(slices.Clone(f.Schedules), func(s conformance.Schedule) bool {
@@ -398,13 +390,13 @@ func (e *engine[T, E]) kept(f Family) Family {
 }
 
 // wanted reports whether the options leave a schedule of a family in.
-func (e *engine[T, E]) wanted(family string, s conformance.Schedule) bool {
+func (e *engine) wanted(family string, s conformance.Schedule) bool {
 	keep := e.options.Keep
 	return keep == nil || keep(family, len(s.Steps))
 }
 
 // withoutLongest returns the schedules but the longest of them. Known ones stay.
-func (e *engine[T, E]) withoutLongest(all []conformance.Schedule) []conformance.Schedule {
+func (e *engine) withoutLongest(all []conformance.Schedule) []conformance.Schedule {
 	longest := 0
 	for _, s := range all {
 		longest = max(longest, len(s.Steps))
@@ -415,7 +407,7 @@ func (e *engine[T, E]) withoutLongest(all []conformance.Schedule) []conformance.
 }
 
 // known reports whether a schedule is known to break a rule.
-func (e *engine[T, E]) known(s conformance.Schedule) bool {
+func (e *engine) known(s conformance.Schedule) bool {
 	if len(e.profile.Known) == 0 {
 		return false // without words for the schedule
 	}
@@ -424,8 +416,8 @@ func (e *engine[T, E]) known(s conformance.Schedule) bool {
 }
 
 // familyOf names the family of a schedule that is run alone.
-func (e *engine[T, E]) familyOf(s conformance.Schedule) string {
-	if f, ok := e.c.(Finding); ok {
+func (e *engine) familyOf(s conformance.Schedule) string {
+	if f, ok := e.of.(Finding); ok {
 		return f.FamilyOf(e.Suite, s)
 	}
 	return "replay"

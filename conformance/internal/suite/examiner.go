@@ -13,8 +13,8 @@ import (
 )
 
 // examiner is the [conformance.Judge] of a contract.
-type examiner[T, E any] struct {
-	e *engine[T, E]
+type examiner struct {
+	e *engine
 	// leaks says that something was left behind, so that each run looks for it. Otherwise
 	// only one schedule in eight is looked at, chosen by its text, as a look takes longer
 	// than a run.
@@ -22,10 +22,10 @@ type examiner[T, E any] struct {
 }
 
 // NewExaminer looks at the implementation as Run does before it explores.
-func NewExaminer[T, E any](t *testing.T, c Contract[T, E]) conformance.Judge {
+func NewExaminer[T, E any](t *testing.T, c Contract[*T, E]) conformance.Judge {
 	t.Helper()
 	defer turn()()
-	e := newEngine(t, c, inside.Options{})
+	e := newEngine(t, typed[T, E]{c}, inside.Options{})
 	if why := e.unfit(); why != "" {
 		t.Skip("conformance: " + why)
 	}
@@ -38,33 +38,33 @@ func NewExaminer[T, E any](t *testing.T, c Contract[T, E]) conformance.Judge {
 	if why := e.c.Canary(e.Suite); why != "" {
 		t.Fatal("conformance: CANARY: " + why)
 	}
-	return &examiner[T, E]{e: e}
+	return &examiner{e: e}
 }
 
 // Kind returns the contract's name.
-func (j *examiner[T, E]) Kind() string { return j.e.profile.Kind }
+func (j *examiner) Kind() string { return j.e.profile.Kind }
 
 // Time returns how the implementation takes its time.
-func (j *examiner[T, E]) Time() conformance.TimeSource { return j.e.Suite.Time }
+func (j *examiner) Time() conformance.TimeSource { return j.e.Suite.Time }
 
 // Accepts asks the suite.
-func (j *examiner[T, E]) Accepts(op conformance.Op) bool { return j.e.Suite.Accepts(op) }
+func (j *examiner) Accepts(op conformance.Op) bool { return j.e.Suite.Accepts(op) }
 
 // Twins asks the contract.
-func (j *examiner[T, E]) Twins() twins.Terms { return j.e.c.(Drawing).Twins(j.e.Suite) }
+func (j *examiner) Twins() twins.Terms { return j.e.of.(Drawing).Twins(j.e.Suite) }
 
 // Draw draws a schedule.
-func (j *examiner[T, E]) Draw(pick func(label string, n int) int) conformance.Schedule {
-	return j.e.c.(Drawing).Draw(j.e.Suite, pick)
+func (j *examiner) Draw(pick func(label string, n int) int) conformance.Schedule {
+	return j.e.of.(Drawing).Draw(j.e.Suite, pick)
 }
 
 // Fits asks the contract.
-func (j *examiner[T, E]) Fits(s conformance.Schedule) bool {
-	return j.e.c.(Drawing).Fits(j.e.Suite, s)
+func (j *examiner) Fits(s conformance.Schedule) bool {
+	return j.e.of.(Drawing).Fits(j.e.Suite, s)
 }
 
 // Run runs a schedule and judges it.
-func (j *examiner[T, E]) Run(s conformance.Schedule) []conformance.Violation {
+func (j *examiner) Run(s conformance.Schedule) []conformance.Violation {
 	e := j.e
 	e.T.Helper()
 	defer turn()()
@@ -104,18 +104,18 @@ func (j *examiner[T, E]) Run(s conformance.Schedule) []conformance.Violation {
 }
 
 // unusual reports whether a schedule has the unusual input that a rule is about.
-func (e *engine[T, E]) unusual(id string, s conformance.Schedule) bool {
+func (e *engine) unusual(id string, s conformance.Schedule) bool {
 	r := e.rule(id)
 	return r != nil && r.Unusual != nil && r.Unusual(s)
 }
 
 // Trace runs a schedule once.
-func (j *examiner[T, E]) Trace(s conformance.Schedule) *conformance.Trace { return j.trace(s, false) }
+func (j *examiner) Trace(s conformance.Schedule) *conformance.Trace { return j.trace(s, false) }
 
 // Beside runs it with a second instance in use.
-func (j *examiner[T, E]) Beside(s conformance.Schedule) *conformance.Trace { return j.trace(s, true) }
+func (j *examiner) Beside(s conformance.Schedule) *conformance.Trace { return j.trace(s, true) }
 
-func (j *examiner[T, E]) trace(s conformance.Schedule, beside bool) *conformance.Trace {
+func (j *examiner) trace(s conformance.Schedule, beside bool) *conformance.Trace {
 	e := j.e
 	e.T.Helper()
 	defer turn()()
@@ -138,7 +138,7 @@ func (j *examiner[T, E]) trace(s conformance.Schedule, beside bool) *conformance
 
 // Smallest makes a schedule that breaks a rule smaller: without steps, plainer configured,
 // none racing, with rounder and fewer gaps. What may be drawn becomes what may be drawn.
-func (j *examiner[T, E]) Smallest(s conformance.Schedule, rule string) conformance.Schedule {
+func (j *examiner) Smallest(s conformance.Schedule, rule string) conformance.Schedule {
 	drawn := j.Fits(s)
 	breaks := func(s conformance.Schedule) bool {
 		if drawn && !j.Fits(s) {

@@ -11,7 +11,7 @@ import (
 )
 
 // explore runs a family and judges it by all rules.
-func (e *engine[T, E]) explore(f Family) {
+func (e *engine) explore(f Family) {
 	if f.Skip != "" {
 		e.givenUp[f.Name] = f.Skip
 		e.leave(e.active(), f.Skip, f.Name, f.Schedules...)
@@ -59,8 +59,8 @@ const leakRule = "X-LEAK"
 
 // lookAgain finds jobs that leave goroutines behind, among those of a bubble in which some
 // were left, and runs them once more with time to end.
-func (e *engine[T, E]) lookAgain(jobs []Job) {
-	rule := slices.DeleteFunc(e.active(), func(r *Rule[T, E]) bool { return r.ID != leakRule })
+func (e *engine) lookAgain(jobs []Job) {
+	rule := slices.DeleteFunc(e.active(), func(r *law) bool { return r.ID != leakRule })
 	const most = 8 // each look at what is left takes longer than the one before it
 	for range most {
 		if len(rule) == 0 || len(jobs) == 0 || e.broken(leakRule) != nil {
@@ -81,7 +81,7 @@ func (e *engine[T, E]) lookAgain(jobs []Job) {
 }
 
 // leaveSomething reports whether goroutines are left in a bubble in which the jobs run.
-func (e *engine[T, E]) leaveSomething(jobs []Job) bool {
+func (e *engine) leaveSomething(jobs []Job) bool {
 	l := *e.lab
 	l.leaks = false
 	l.run(jobs, func(Job, *Recording) {})
@@ -89,7 +89,7 @@ func (e *engine[T, E]) leaveSomething(jobs []Job) bool {
 }
 
 // runsOf are the runs of a family.
-func (e *engine[T, E]) runsOf(f Family) []Job {
+func (e *engine) runsOf(f Family) []Job {
 	jobs := make([]Job, 0, len(f.Schedules))
 	for _, s := range f.Schedules {
 		text := s.String()
@@ -101,8 +101,8 @@ func (e *engine[T, E]) runsOf(f Family) []Job {
 }
 
 // orders lists the orders in which a schedule is run.
-func (e *engine[T, E]) orders(s conformance.Schedule) []inside.Order {
-	if o, ok := e.c.(Orderly); ok {
+func (e *engine) orders(s conformance.Schedule) []inside.Order {
+	if o, ok := e.of.(Orderly); ok {
 		return o.Orders(e.Suite, s)
 	}
 	switch {
@@ -125,11 +125,11 @@ func (e *engine[T, E]) orders(s conformance.Schedule) []inside.Order {
 
 // randomNext says that [inside.OrderReceived] is not run, as nobody can say which goroutine is the next: with
 // the race detector the runtime draws it.
-func (e *engine[T, E]) randomNext() bool { return RaceDetector && e.profile.Receivers }
+func (e *engine) randomNext() bool { return RaceDetector && e.profile.Receivers }
 
 // tries reports whether the suite tries a schedule by itself, or may draw it.
-func (e *engine[T, E]) tries(s conformance.Schedule) bool {
-	if d, ok := e.c.(Drawing); ok && d.Fits(e.Suite, s) {
+func (e *engine) tries(s conformance.Schedule) bool {
+	if d, ok := e.of.(Drawing); ok && d.Fits(e.Suite, s) {
 		return true
 	}
 	text := s.String()
@@ -140,7 +140,7 @@ func (e *engine[T, E]) tries(s conformance.Schedule) bool {
 }
 
 // observes reports whether the suite tries a schedule to observe a choice.
-func (e *engine[T, E]) observes(s conformance.Schedule) bool {
+func (e *engine) observes(s conformance.Schedule) bool {
 	text := s.String()
 	same := func(j job) bool { return j.rec.Schedule.String() == text }
 	return slices.ContainsFunc(e.settled, func(s settled) bool {
@@ -152,7 +152,7 @@ func (e *engine[T, E]) observes(s conformance.Schedule) bool {
 const anyConfig = "any"
 
 // tooMuch notes that the time in a schedule of a configuration takes too long.
-func (e *engine[T, E]) tooMuch(config string, s conformance.Schedule) {
+func (e *engine) tooMuch(config string, s conformance.Schedule) {
 	d := span(s)
 	if least, ok := e.polled[config]; !ok || d < least {
 		e.polled[config] = d
@@ -169,7 +169,7 @@ func span(s conformance.Schedule) (d time.Duration) {
 
 // tooLong says why a schedule is not run, as one that is no longer was left out, or was the last of this length;
 // "" if it is run.
-func (e *engine[T, E]) tooLong(j Job) string {
+func (e *engine) tooLong(j Job) string {
 	if len(e.polled) == 0 {
 		return ""
 	}

@@ -25,7 +25,7 @@ func link(pkg, id string) string {
 
 // text is what a failing subtest prints: what happened, the rule, why, the timeline, and
 // how to run this schedule alone.
-func (e *engine[T, E]) text(r *Rule[T, E], v *Violation) string {
+func (e *engine) text(r *law, v *Violation) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s: %s\n%s\n", r.ID, v.Headline, r.Text)
 	if v.Because != "" {
@@ -50,7 +50,7 @@ func (e *engine[T, E]) text(r *Rule[T, E], v *Violation) string {
 		}
 		all := lanes(v, v.Run.busy()...)
 		var own []Sign
-		if c, ok := e.c.(Signed); ok {
+		if c, ok := e.of.(Signed); ok {
 			own = c.Signs()
 		}
 		fmt.Fprintf(&b, "\n%s%s\n", draw(all, v.At), legend(all, own))
@@ -97,7 +97,7 @@ func (f *finding) otherKinds() string {
 func quoted(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }
 
 // replay is the command that shows a violation again.
-func (e *engine[T, E]) replay(id string, v *Violation) string {
+func (e *engine) replay(id string, v *Violation) string {
 	test := "go test"
 	if v.interleaving != "" {
 		test = fmt.Sprintf("%s=%s %s", interleave.Variable, quoted(v.interleaving),
@@ -111,15 +111,15 @@ func (e *engine[T, E]) replay(id string, v *Violation) string {
 
 // shownBy is the subtest that shows a violation again: that of the rule, which is judged by the strict values on a
 // schedule that is given, and does not fail without one if the violation is open to a decision.
-func (e *engine[T, E]) shownBy(id string, v *Violation) string {
-	if v.Run == nil && slices.ContainsFunc(e.decisions, func(d *decision[T, E]) bool { return d.run == v }) {
+func (e *engine) shownBy(id string, v *Violation) string {
+	if v.Run == nil && slices.ContainsFunc(e.decisions, func(d *decision) bool { return d.run == v }) {
 		return TRAITS
 	}
 	return id
 }
 
 // pattern selects the rule's subtest, and nothing else, with -run.
-func (e *engine[T, E]) pattern(id string) string {
+func (e *engine) pattern(id string) string {
 	names := append(strings.Split(e.T.Name(), "/"), id)
 	if e.Single {
 		names = names[:len(names)-1]

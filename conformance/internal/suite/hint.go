@@ -15,7 +15,7 @@ import (
 // take it out of force; where what breaks the rule is not in the trace, only the latter can be
 // found. What is observed to be as it is declared is not offered otherwise: or else the
 // declaration that nothing is to be judged would explain every failure.
-func (e *engine[T, E]) hint(r *Rule[T, E], v *Violation) string {
+func (e *engine) hint(r *law, v *Violation) string {
 	switch rec := v.Run; {
 	case rec == nil || r.probes() || e.explained:
 		return ""
@@ -48,7 +48,7 @@ func (e *engine[T, E]) hint(r *Rule[T, E], v *Violation) string {
 
 // survives reports whether a choice, declared otherwise, explains all runs at hand. Where a schedule can configure it
 // they say nothing.
-func (e *engine[T, E]) survives(r *Rule[T, E], o otherwise) bool {
+func (e *engine) survives(r *law, o otherwise) bool {
 	if e.choices[o.choice].Alter != nil {
 		return true
 	}
@@ -60,7 +60,7 @@ func (e *engine[T, E]) survives(r *Rule[T, E], o otherwise) bool {
 const fetchedOfEach = 40
 
 // fetch makes some runs, where none are at hand.
-func (e *engine[T, E]) fetch() {
+func (e *engine) fetch() {
 	if e.undeclared || len(e.atHand) > 0 || e.hangs() {
 		return
 	}
@@ -72,7 +72,7 @@ func (e *engine[T, E]) fetch() {
 }
 
 // try makes those of the first runs of each family, none of which is judged, and no other family if see has said so.
-func (e *engine[T, E]) try(most int, these func(Job) bool, see func(run job) (more bool)) {
+func (e *engine) try(most int, these func(Job) bool, see func(run job) (more bool)) {
 	runs := e.lab.runs
 	defer OneProcessor()()
 	for _, f := range e.c.Families(e.Suite) {
@@ -115,7 +115,7 @@ type otherwise struct {
 
 // others lists what may be declared instead of what is. Of a number that is not declared it is what
 // was observed.
-func (e *engine[T, E]) others() (all []otherwise) {
+func (e *engine) others() (all []otherwise) {
 	for k, c := range e.choices {
 		if c.Set == nil || c.Apart || c.Declared == 0 && c.pointless() {
 			continue
@@ -135,7 +135,7 @@ func (e *engine[T, E]) others() (all []otherwise) {
 }
 
 // holdsWith is holds with a choice declared otherwise.
-func (e *engine[T, E]) holdsWith(r *Rule[T, E], rec *Recording, o otherwise) (inForce, ok bool) {
+func (e *engine) holdsWith(r *law, rec *Recording, o otherwise) (inForce, ok bool) {
 	if alter := e.choices[o.choice].Alter; alter != nil {
 		if rec, ok = alter(o.value, rec); !ok {
 			return false, false
@@ -146,29 +146,29 @@ func (e *engine[T, E]) holdsWith(r *Rule[T, E], rec *Recording, o otherwise) (in
 }
 
 // declaration is what would be declared, with the rules that then judge traces.
-type declaration[T, E any] struct {
-	traits  *T
+type declaration struct {
+	traits  any
 	choices []Choice
-	judges  []*Rule[T, E]
+	judges  []*law
 }
 
 // declaring is the declaration of some traits.
-func (e *engine[T, E]) declaring(t *T) declaration[T, E] {
-	d := declaration[T, E]{traits: t, choices: e.c.Table(e.Suite, t)}
-	d.judges = e.which(func(r *Rule[T, E]) bool { return r.Check != nil && skip(e.Suite, r, t, d.choices).why == "" })
+func (e *engine) declaring(t any) declaration {
+	d := declaration{traits: t, choices: e.c.table(e.Suite, t)}
+	d.judges = e.which(func(r *law) bool { return r.Check != nil && skip(e.Suite, r, t, d.choices).why == "" })
 	return d
 }
 
 // declaredNow is the declaration that judges what is explored.
-func (e *engine[T, E]) declaredNow() declaration[T, E] { return e.declaring(e.traits) }
+func (e *engine) declaredNow() declaration { return e.declaring(e.traits) }
 
 // declared is the declaration with a choice otherwise, made once for all the runs that are asked about it.
-func (e *engine[T, E]) declared(o otherwise) declaration[T, E] {
+func (e *engine) declared(o otherwise) declaration {
 	if d, ok := e.otherwise[o]; ok {
 		return d
 	}
-	t := e.complete()
-	e.c.Table(e.Suite, t)[o.choice].Set(o.value)
+	t := e.c.complete()
+	e.c.table(e.Suite, t)[o.choice].Set(o.value)
 	d := e.declaring(t)
 	e.otherwise[o] = d
 	return d
@@ -176,42 +176,42 @@ func (e *engine[T, E]) declared(o otherwise) declaration[T, E] {
 
 // plausible reports whether a choice was observed to be made otherwise, where it can be observed: what is declared
 // otherwise only because of a run that breaks a rule would excuse any mistake.
-func (e *engine[T, E]) plausible(o otherwise) bool {
+func (e *engine) plausible(o otherwise) bool {
 	c := e.choices[o.choice]
 	return c.Observe == nil || e.observe(c) == o.value
 }
 
 // hangs reports whether runs hang or leave goroutines behind.
-func (e *engine[T, E]) hangs() bool {
+func (e *engine) hangs() bool {
 	return e.unfinished != nil || e.over != "" || e.left[methodWaits]+e.left[timerFuncWaits] > 0 ||
 		e.CannotReenter || e.lab.leaks
 }
 
 // review is a run that was made before, to be judged once more.
-func (e *engine[T, E]) review(rec *Recording) Job {
+func (e *engine) review(rec *Recording) Job {
 	s := rec.Schedule
 	return Job{Schedule: s, Order: rec.Order, Family: e.familyOf(s), Look: true, Review: true}
 }
 
 // holds reports whether a run breaks no rule with the traits t, and whether r is in force
 // with them. Nothing is run again for it.
-func (e *engine[T, E]) holds(r *Rule[T, E], t *T, choices []Choice, rec *Recording) (inForce, ok bool) {
+func (e *engine) holds(r *law, t any, choices []Choice, rec *Recording) (inForce, ok bool) {
 	j := e.review(rec)
-	x := e.c.Exam(t, rec, j)
-	judges := func(r *Rule[T, E]) bool {
+	x := e.c.exam(t, rec, j)
+	judges := func(r *law) bool {
 		return !r.probes() && skip(e.Suite, r, t, choices).why == "" &&
 			r.about(j) && r.sees(x)
 	}
-	breaks := func(r *Rule[T, E]) bool { return r.Check != nil && r.Check(x) != nil }
+	breaks := func(r *law) bool { return r.Check != nil && r.Check(x) != nil }
 	if inForce = judges(r); inForce && breaks(r) {
 		return true, false
 	}
-	return inForce, !slices.ContainsFunc(e.rules, func(o *Rule[T, E]) bool { return judges(o) && breaks(o) })
+	return inForce, !slices.ContainsFunc(e.rules, func(o *law) bool { return judges(o) && breaks(o) })
 }
 
 // observe is what was observed of a choice with the traits as they are declared; 0 where
 // runs hang, so that looking would take long.
-func (e *engine[T, E]) observe(c Choice) int {
+func (e *engine) observe(c Choice) int {
 	if _, ok := e.observed[c.Name]; !ok && !e.hangs() {
 		e.observed[c.Name] = c.Observe()
 	}
@@ -220,7 +220,7 @@ func (e *engine[T, E]) observe(c Choice) int {
 
 // ask looks for the decision that a broken rule comes to: one that is asked for, or one about a value that was
 // assumed, where a weaker one explains all that the rule finds. It returns nil if there is none.
-func (e *engine[T, E]) ask(r *Rule[T, E], v *Violation) *decision[T, E] {
+func (e *engine) ask(r *law, v *Violation) *decision {
 	if !e.undeclared || e.replayed || r.Cause {
 		return nil
 	}
@@ -244,7 +244,7 @@ func (e *engine[T, E]) ask(r *Rule[T, E], v *Violation) *decision[T, E] {
 
 // askHang looks for a decision with whose value nobody would have seen a run that never ends: its rule is out of force
 // then, or its schedule is not tried. No other value explains such a run, of which nothing was recorded.
-func (e *engine[T, E]) askHang(r *Rule[T, E], v *Violation) *decision[T, E] {
+func (e *engine) askHang(r *law, v *Violation) *decision {
 	for _, d := range e.decisions {
 		if d.value == 0 {
 			continue
@@ -263,7 +263,7 @@ func (e *engine[T, E]) askHang(r *Rule[T, E], v *Violation) *decision[T, E] {
 
 // explaining is a decision that is asked for and explains a run: the first that does by itself, or the first of all,
 // if they do together. One that does not explain all that is at hand may explain this.
-func (e *engine[T, E]) explaining(r *Rule[T, E], here job) (first *decision[T, E]) {
+func (e *engine) explaining(r *law, here job) (first *decision) {
 	if len(e.decisions) == 0 {
 		return nil
 	}
@@ -282,7 +282,7 @@ func (e *engine[T, E]) explaining(r *Rule[T, E], here job) (first *decision[T, E
 }
 
 // doubt makes a decision about a value that was assumed, if a weaker one explains a run. It returns nil if none does.
-func (e *engine[T, E]) doubt(r *Rule[T, E], here job, v *Violation) *decision[T, E] {
+func (e *engine) doubt(r *law, here job, v *Violation) *decision {
 	for i := range e.settled {
 		s := &e.settled[i]
 		if s.Declared != 0 || s.assumed == 0 || s.assumed != s.strict() || s.Sure && s.seen != 0 {
@@ -290,7 +290,7 @@ func (e *engine[T, E]) doubt(r *Rule[T, E], here job, v *Violation) *decision[T,
 		}
 		for _, weaker := range s.Order[1:] {
 			if other := e.with(s.Name, weaker); e.explains(r, here, other) && e.refutes(s.Name, other, r) == nil {
-				d := &decision[T, E]{settled: s, value: weaker, rule: r, run: v, frees: e.freed(e.with("", 0), other)}
+				d := &decision{settled: s, value: weaker, rule: r, run: v, frees: e.freed(e.with("", 0), other)}
 				d.free(r)
 				e.decisions = append(e.decisions, d)
 				return d
@@ -302,14 +302,14 @@ func (e *engine[T, E]) doubt(r *Rule[T, E], here job, v *Violation) *decision[T,
 
 // askRuns looks for a decision that is asked for and on which it depends what a rule finds by runs of its own,
 // which are made again.
-func (e *engine[T, E]) askRuns(r *Rule[T, E], v *Violation) *decision[T, E] {
-	breaks := func(d declaration[T, E]) bool { return r.Probe != nil && e.probeBreaks(r, d) }
+func (e *engine) askRuns(r *law, v *Violation) *decision {
+	breaks := func(d declaration) bool { return r.Probe != nil && e.probeBreaks(r, d) }
 	tries := 1
 	if r.Meets {
 		tries = 3 // what goroutines do is chance
 	}
 	if r.Again != nil && v.Run != nil {
-		breaks = func(d declaration[T, E]) bool { return e.againBreaks(r, v.Run, d) }
+		breaks = func(d declaration) bool { return e.againBreaks(r, v.Run, d) }
 	}
 	for _, d := range e.decisions {
 		explains := d.value != 0
@@ -326,7 +326,7 @@ func (e *engine[T, E]) askRuns(r *Rule[T, E], v *Violation) *decision[T, E] {
 
 // documentedDecision is one about a choice that only the documentation shows, and that takes the rule out of force,
 // where no other is broken but those that it takes out of force as well.
-func (e *engine[T, E]) documentedDecision(r *Rule[T, E], v *Violation) *decision[T, E] {
+func (e *engine) documentedDecision(r *law, v *Violation) *decision {
 	if v.sequential {
 		return nil // whatever it says of goroutines
 	}
@@ -343,7 +343,7 @@ func (e *engine[T, E]) documentedDecision(r *Rule[T, E], v *Violation) *decision
 		if asked := e.decisionOn(s); asked != nil {
 			return asked
 		}
-		d := &decision[T, E]{settled: s, value: 1, rule: r, run: v, frees: frees}
+		d := &decision{settled: s, value: 1, rule: r, run: v, frees: frees}
 		e.decisions = append(e.decisions, d)
 		return d
 	}
@@ -351,23 +351,23 @@ func (e *engine[T, E]) documentedDecision(r *Rule[T, E], v *Violation) *decision
 }
 
 // againBreaks reports whether the schedule of a run breaks a rule that compares it with reruns, with other traits.
-func (e *engine[T, E]) againBreaks(r *Rule[T, E], rec *Recording, d declaration[T, E]) (broken bool) {
+func (e *engine) againBreaks(r *law, rec *Recording, d declaration) (broken bool) {
 	if skip(e.Suite, r, d.traits, d.choices).why != "" {
 		return false
 	}
 	s := rec.Schedule
 	jobs := []Job{{Schedule: s, Order: rec.Order, Family: e.familyOf(s), Look: true}}
 	e.Run(jobs, func(j Job, rec *Recording) {
-		x := e.c.Exam(d.traits, rec, j)
+		x := e.c.exam(d.traits, rec, j)
 		broken = rec.LeftOut == "" && r.about(j) && r.sees(x) && e.check(r, x) != nil
 	})
 	return broken
 }
 
 // probeBreaks reports whether a rule is broken by runs of its own, with other traits.
-func (e *engine[T, E]) probeBreaks(r *Rule[T, E], other declaration[T, E]) bool {
+func (e *engine) probeBreaks(r *law, other declaration) bool {
 	defer e.declareFor(other)()
-	if skip(e.Suite, r, other.traits, e.c.Table(e.Suite, e.complete())).why != "" {
+	if skip(e.Suite, r, other.traits, e.c.table(e.Suite, e.c.complete())).why != "" {
 		return false
 	}
 	broken, _ := r.Probe(&Probe{Suite: e.Suite, rule: r.ID})

@@ -8,14 +8,14 @@ import (
 )
 
 // active are the rules that judge traces of this implementation.
-func (e *engine[T, E]) active() []*Rule[T, E] {
-	return e.which(func(r *Rule[T, E]) bool {
+func (e *engine) active() []*law {
+	return e.which(func(r *law) bool {
 		return !r.probes() && skip(e.Suite, r, e.traits, e.choices).why == ""
 	})
 }
 
 // judge shows a run to every rule.
-func (e *engine[T, E]) judge(active []*Rule[T, E], j Job, rec *Recording) {
+func (e *engine) judge(active []*law, j Job, rec *Recording) {
 	if rec.LeftOut != "" {
 		if rec.LeftOut == polls {
 			e.tooMuch(j.Schedule.Config.String(), j.Schedule)
@@ -27,8 +27,8 @@ func (e *engine[T, E]) judge(active []*Rule[T, E], j Job, rec *Recording) {
 		e.tooMuch(anyConfig, j.Schedule)
 	}
 	e.keepAtHand(j, rec)
-	x := e.c.Exam(e.traits, rec, j)
-	var broken []breach[T, E]
+	x := e.c.exam(e.traits, rec, j)
+	var broken []breach
 	for _, r := range active {
 		if !r.about(j) || !r.sees(x) {
 			continue
@@ -38,7 +38,7 @@ func (e *engine[T, E]) judge(active []*Rule[T, E], j Job, rec *Recording) {
 			f.example = rec
 		}
 		if v := e.check(r, x); v != nil {
-			broken = append(broken, breach[T, E]{r, v})
+			broken = append(broken, breach{r, v})
 		}
 	}
 	if len(broken) > 0 && rec.Turned {
@@ -55,7 +55,7 @@ func (e *engine[T, E]) judge(active []*Rule[T, E], j Job, rec *Recording) {
 		case b.found.Chance:
 			f.chance(b.found, j)
 		case doubtful(b.rule.ID, j, rec):
-			e.doubts = append(e.doubts, doubt[T, E]{b.rule, b.found.Kind, j})
+			e.doubts = append(e.doubts, doubt{b.rule, b.found.Kind, j})
 		default:
 			e.keep(b.rule, f, b.found, j.Family)
 		}
@@ -63,13 +63,13 @@ func (e *engine[T, E]) judge(active []*Rule[T, E], j Job, rec *Recording) {
 }
 
 // breach is a rule that a run breaks, perhaps only with some traits.
-type breach[T, E any] struct {
-	rule  *Rule[T, E]
+type breach struct {
+	rule  *law
 	found *Violation
 }
 
 // hidden is the first of the rules that a run breaks beyond which what a rule finds in it says the same, "" if none is.
-func hidden[T, E any](r *Rule[T, E], broken []breach[T, E]) string {
+func hidden(r *law, broken []breach) string {
 	for _, b := range broken {
 		if slices.Contains(r.Beyond, b.rule.ID) {
 			return b.rule.ID
@@ -79,7 +79,7 @@ func hidden[T, E any](r *Rule[T, E], broken []breach[T, E]) string {
 }
 
 // keep keeps what a rule has found.
-func (e *engine[T, E]) keep(r *Rule[T, E], f *finding, v *Violation, family string) {
+func (e *engine) keep(r *law, f *finding, v *Violation, family string) {
 	f.keep(v, family)
 	if inside.Found != nil && r.Level != conformance.Provisional {
 		inside.Found(r.ID)
@@ -87,7 +87,7 @@ func (e *engine[T, E]) keep(r *Rule[T, E], f *finding, v *Violation, family stri
 }
 
 // check judges one run by one rule.
-func (e *engine[T, E]) check(r *Rule[T, E], x E) *Violation {
+func (e *engine) check(r *law, x any) *Violation {
 	if r.Check != nil {
 		v := r.Check(x)
 		if v != nil && r.Owing != nil && !r.Owing(x, e.rerun) {
@@ -101,7 +101,7 @@ func (e *engine[T, E]) check(r *Rule[T, E], x E) *Violation {
 }
 
 // rerun plays another schedule on a fresh instance, in the same bubble.
-func (e *engine[T, E]) rerun(s conformance.Schedule) *Recording {
+func (e *engine) rerun(s conformance.Schedule) *Recording {
 	j := Job{Schedule: s}
 	st := newStage(e.Suite, j, e.lab.driver(j, e.Bubble))
 	e.c.Play(st)
@@ -109,7 +109,7 @@ func (e *engine[T, E]) rerun(s conformance.Schedule) *Recording {
 }
 
 // broken is what has broken a rule so far, nil if nothing has.
-func (e *engine[T, E]) broken(rule string) *Violation {
+func (e *engine) broken(rule string) *Violation {
 	if f := e.findings[rule]; f != nil {
 		return f.worst
 	}
@@ -117,7 +117,7 @@ func (e *engine[T, E]) broken(rule string) *Violation {
 }
 
 // someBroken reports whether a rule has been broken so far in a way that is like this.
-func (e *engine[T, E]) someBroken(like func(id string, v *Violation) bool) bool {
+func (e *engine) someBroken(like func(id string, v *Violation) bool) bool {
 	for id, f := range e.findings {
 		if f.worst != nil && like(id, f.worst) {
 			return true
@@ -127,7 +127,7 @@ func (e *engine[T, E]) someBroken(like func(id string, v *Violation) bool) bool 
 }
 
 // found returns what was found about a rule so far, and makes the entry if there is none.
-func (e *engine[T, E]) found(rule string) *finding {
+func (e *engine) found(rule string) *finding {
 	if e.findings[rule] == nil {
 		e.findings[rule] = newFinding()
 	}
@@ -137,8 +137,8 @@ func (e *engine[T, E]) found(rule string) *finding {
 // doubt is a finding in [inside.OrderReceived]. The driver brings that order about by being next on the one
 // processor, so that a preemption at the wrong moment lets what the timer has woken decide first and be
 // overtaken before its callback starts, which is legal. It counts only if the same run shows it again.
-type doubt[T, E any] struct {
-	rule *Rule[T, E]
+type doubt struct {
+	rule *law
 	kind string
 	job  Job
 }
@@ -155,12 +155,12 @@ func doubtful(rule string, j Job, rec *Recording) bool {
 
 // settleDoubts runs again what showed a doubt, the smallest schedule first, until one of its rule and kind is
 // confirmed.
-func (e *engine[T, E]) settleDoubts() {
+func (e *engine) settleDoubts() {
 	doubts := e.doubts
 	e.doubts = nil
 	runs := e.lab.runs
 	defer func() { e.lab.runs = runs }()
-	slices.SortStableFunc(doubts, func(a, b doubt[T, E]) int { return a.job.Schedule.Compare(b.job.Schedule) })
+	slices.SortStableFunc(doubts, func(a, b doubt) int { return a.job.Schedule.Compare(b.job.Schedule) })
 	for _, d := range doubts {
 		f := e.found(d.rule.ID)
 		if !f.smaller(d.kind, d.job.Schedule) {
@@ -177,7 +177,7 @@ func (e *engine[T, E]) settleDoubts() {
 }
 
 // confirmed returns what a doubt's rule finds in it again, nil if that is not often enough.
-func (e *engine[T, E]) confirmed(d doubt[T, E]) (v *Violation, h *Hang) {
+func (e *engine) confirmed(d doubt) (v *Violation, h *Hang) {
 	found, h := e.repeated(d.rule, d.job, again)
 	found = slices.DeleteFunc(found, func(v *Violation) bool { return v.Kind != d.kind })
 	if len(found) >= confirming {
@@ -187,13 +187,13 @@ func (e *engine[T, E]) confirmed(d doubt[T, E]) (v *Violation, h *Hang) {
 }
 
 // repeated is what a rule finds in n more runs of a job.
-func (e *engine[T, E]) repeated(r *Rule[T, E], j Job, n int) (found []*Violation, h *Hang) {
+func (e *engine) repeated(r *law, j Job, n int) (found []*Violation, h *Hang) {
 	j.Review = true
 	h = e.lab.run(slices.Repeat([]Job{j}, n), func(j Job, rec *Recording) {
 		if rec.LeftOut != "" {
 			return
 		}
-		if v := e.check(r, e.c.Exam(e.traits, rec, j)); v != nil {
+		if v := e.check(r, e.c.exam(e.traits, rec, j)); v != nil {
 			v.Run = rec
 			found = append(found, v)
 		}
@@ -206,7 +206,7 @@ const repeats = 10
 
 // replays is how often a replay runs a schedule, as its goroutines may go on in another order. Where steps race that
 // order is one of several, and on package time each run is many.
-func (e *engine[T, E]) replays(s conformance.Schedule) int {
+func (e *engine) replays(s conformance.Schedule) int {
 	switch racing := s.RacingSteps() > 0; {
 	case !e.Bubble, len(s.Steps) > tooLong, racing && e.Time == conformance.PackageTime:
 		return 1
@@ -217,7 +217,7 @@ func (e *engine[T, E]) replays(s conformance.Schedule) int {
 }
 
 // wavers reports whether the run that broke a rule does not always break it.
-func (e *engine[T, E]) wavers(r *Rule[T, E], f *finding) bool {
+func (e *engine) wavers(r *law, f *finding) bool {
 	v := f.worst
 	if r.Check == nil || v.Run == nil || v.Run.Stuck || v.Chance || v.interleaving != "" || v.never || !e.Bubble ||
 		f.family == Leaks || len(v.Run.Schedule.Steps) > tooLong || v.Run.Order == inside.OrderSampled || e.hangs() {

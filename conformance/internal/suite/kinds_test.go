@@ -13,7 +13,7 @@ import (
 // kindEcho tells what came back late from what did not come back at all.
 type kindEcho struct{ echo }
 
-func (k kindEcho) Rules() []suite.Rule[echoTraits, echoExam] {
+func (k kindEcho) Rules() []suite.Rule[*echoTraits, echoExam] {
 	rules := k.echo.Rules()
 	check := rules[0].Check
 	rules[0].Check = func(x echoExam) *suite.Violation {

@@ -9,7 +9,7 @@ import (
 )
 
 // checkKnown fails the test for entries of KnownFailing that can never match.
-func (e *engine[T, E]) checkKnown() {
+func (e *engine) checkKnown() {
 	e.T.Helper()
 	seen := map[conformance.Known]bool{}
 	for i, k := range e.profile.Known {
@@ -23,7 +23,7 @@ func (e *engine[T, E]) checkKnown() {
 
 // wrong says why an entry, without its Why, can never match, or stands there twice; "" if it
 // can.
-func (e *engine[T, E]) wrong(k conformance.Known, seen map[conformance.Known]bool) string {
+func (e *engine) wrong(k conformance.Known, seen map[conformance.Known]bool) string {
 	if k.Schedule != "" {
 		if _, err := conformance.ParseSchedule(k.Schedule); err != nil {
 			return fmt.Sprintf("its Schedule is invalid: %v", err)
@@ -55,8 +55,8 @@ func (e *engine[T, E]) wrong(k conformance.Known, seen map[conformance.Known]boo
 }
 
 // nearest is the rule whose id takes the fewest changes.
-func (e *engine[T, E]) nearest(id string) string {
-	return slices.MinFunc(e.rules, func(a, b *Rule[T, E]) int { return distance(id, a.ID) - distance(id, b.ID) }).ID
+func (e *engine) nearest(id string) string {
+	return slices.MinFunc(e.rules, func(a, b *law) int { return distance(id, a.ID) - distance(id, b.ID) }).ID
 }
 
 // distance is the number of letters that must be put in, left out or replaced to make one
@@ -83,7 +83,7 @@ func distance(a, b string) int {
 }
 
 // lacks says which operation of a schedule the contract or the implementation has not, "" if it has all.
-func (e *engine[T, E]) lacks(s conformance.Schedule) string {
+func (e *engine) lacks(s conformance.Schedule) string {
 	for _, st := range s.Steps {
 		if st.Op == verb.Idle || slices.Contains(e.profile.Anyhow, st.Op) {
 			continue
@@ -106,7 +106,7 @@ const tries = 100
 // insist runs the schedule of a known failure again if the exploration did not find that
 // failure, and reports whether it then fails. A schedule that the exploration does not
 // have, because random schedules found it, counts only if the exploration finds nothing.
-func (e *engine[T, E]) insist(v *conformance.Verdict) bool {
+func (e *engine) insist(v *conformance.Verdict) bool {
 	for _, k := range e.profile.Known {
 		judged := v.Status == conformance.Pass || v.Status == conformance.Fail
 		if k.Rule != v.Rule || !judged || v.Schedule == k.Schedule {
@@ -124,7 +124,7 @@ func (e *engine[T, E]) insist(v *conformance.Verdict) bool {
 }
 
 // stillBreaks reports whether a rule is still broken on the schedule of an entry.
-func (e *engine[T, E]) stillBreaks(rule string, k conformance.Known) bool {
+func (e *engine) stillBreaks(rule string, k conformance.Known) bool {
 	s, err := conformance.ParseSchedule(k.Schedule)
 	if err != nil || e.lacks(s) != "" {
 		return false
@@ -137,7 +137,7 @@ func (e *engine[T, E]) stillBreaks(rule string, k conformance.Known) bool {
 
 // repeats runs a schedule up to tries times, and reports whether it broke the rule. Other
 // rules do not count.
-func (e *engine[T, E]) repeats(rule string, s conformance.Schedule) bool {
+func (e *engine) repeats(rule string, s conformance.Schedule) bool {
 	f, all := e.found(rule), e.findings
 	e.findings = map[string]*finding{rule: f}
 	defer func() { e.findings = all }()
@@ -151,7 +151,7 @@ func (e *engine[T, E]) repeats(rule string, s conformance.Schedule) bool {
 }
 
 // applyKnown compares a verdict with what is known to fail.
-func (e *engine[T, E]) applyKnown(r *Rule[T, E], v *conformance.Verdict) {
+func (e *engine) applyKnown(r *law, v *conformance.Verdict) {
 	for _, k := range e.profile.Known {
 		switch {
 		case k.Rule != v.Rule || k.Inconclusive || !judged(v):
@@ -179,7 +179,7 @@ func (e *engine[T, E]) applyKnown(r *Rule[T, E], v *conformance.Verdict) {
 
 // doable reports whether the implementation has the operations of a known failure here: without bubbles
 // some are left out.
-func (e *engine[T, E]) doable(k conformance.Known) bool {
+func (e *engine) doable(k conformance.Known) bool {
 	s, err := conformance.ParseSchedule(k.Schedule)
 	cannot := func(st conformance.Step) bool { return !e.runs(st) }
 	return e.Bubble || err != nil || !slices.ContainsFunc(s.Steps, cannot)
@@ -187,7 +187,7 @@ func (e *engine[T, E]) doable(k conformance.Known) bool {
 
 // byChance reports whether a known failure may not show in a run: it is one of calls that
 // meet at one instant, or of an order of timers and steps that only chance brings about.
-func (e *engine[T, E]) byChance(r *Rule[T, E], k conformance.Known) bool {
+func (e *engine) byChance(r *law, k conformance.Known) bool {
 	if k.Schedule == "" {
 		return r.Meets
 	}

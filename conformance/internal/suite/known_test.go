@@ -67,8 +67,8 @@ func (b bell) Play(s *Stage) {
 	s.End(end, 0, func() {})
 }
 
-func (b bell) Rules() []Rule[bellTraits, *Recording] {
-	rules := []Rule[bellTraits, *Recording]{{
+func (b bell) Rules() []Rule[*bellTraits, *Recording] {
+	rules := []Rule[*bellTraits, *Recording]{{
 		Rule: conformance.Rule{ID: "BL-RING", Level: conformance.Core, Text: "Each call MUST fire at once."},
 		Check: func(r *Recording) *Violation {
 			if len(r.Fires) != len(r.Done) {
@@ -78,7 +78,7 @@ func (b bell) Rules() []Rule[bellTraits, *Recording] {
 		},
 	}}
 	if b.probe != nil {
-		rules = append(rules, Rule[bellTraits, *Recording]{
+		rules = append(rules, Rule[*bellTraits, *Recording]{
 			Rule:  conformance.Rule{ID: "BL-PROBE", Level: conformance.Core, Text: "A bell MUST stand it."},
 			Probe: func(p *Probe) (*Violation, string) { b.probe(p); return nil, "" },
 		})

@@ -28,7 +28,7 @@ const (
 func woven() bool { return synctestcompat.Available && interleave.Rewritten("") }
 
 // chanced says that a rule was found broken by chance.
-func (e *engine[T, E]) chanced(rule string) string {
+func (e *engine) chanced(rule string) string {
 	r, v := e.rule(rule), e.broken(rule)
 	if r == nil || !r.Meets || v == nil || v.interleaving != "" || v.sequential {
 		return ""
@@ -155,8 +155,8 @@ func (m *Meeting[I]) one(st *Stage, round int) *Violation {
 }
 
 // racing are the schedules of a family of which the interleavings are explored, if any are.
-func (e *engine[T, E]) racing(f Family) (jobs []Job) {
-	if _, other := e.c.(Orderly); other || !woven() || f.Skip != "" {
+func (e *engine) racing(f Family) (jobs []Job) {
+	if _, other := e.of.(Orderly); other || !woven() || f.Skip != "" {
 		return nil
 	}
 	for _, s := range f.Schedules {
@@ -169,7 +169,7 @@ func (e *engine[T, E]) racing(f Family) (jobs []Job) {
 }
 
 // exploreRaces explores the interleavings of racing schedules, one of each shape, and judges each outcome by all rules.
-func (e *engine[T, E]) exploreRaces(all []Job) {
+func (e *engine) exploreRaces(all []Job) {
 	slices.SortStableFunc(all, func(a, b Job) int { return a.Schedule.Compare(b.Schedule) })
 	shapes := map[string]bool{}
 	for _, j := range all {
@@ -204,8 +204,8 @@ func (b *budget) Overtaken() bool { return b.overtaken }
 
 // exploreRace explores one schedule. What honest code does where it is overtaken before its callback starts counts only
 // where no goroutine of it went on before the racing step had returned.
-func (e *engine[T, E]) exploreRace(j Job) {
-	var rule *Rule[T, E]
+func (e *engine) exploreRace(j Job) {
+	var rule *law
 	active := e.active()
 	v := e.everyOrder("", 0, j, mostOfEach, func(st *Stage) *Violation {
 		e.c.Play(st)
@@ -214,15 +214,15 @@ func (e *engine[T, E]) exploreRace(j Job) {
 			return nil
 		}
 		overtaken := st.Driver.(interface{ Overtaken() bool }).Overtaken()
-		x := e.c.Exam(e.traits, rec, j)
-		var broken []breach[T, E]
+		x := e.c.exam(e.traits, rec, j)
+		var broken []breach
 		for _, r := range active {
 			if r.Check == nil || r.ID == leakRule || !r.about(j) || !r.sees(x) {
 				continue
 			}
 			if v := r.Check(x); v != nil && !(v.Chance && overtaken) {
 				v.Run, v.Chance = rec, false
-				broken = append(broken, breach[T, E]{r, v})
+				broken = append(broken, breach{r, v})
 			}
 		}
 		for _, b := range broken {

@@ -14,7 +14,7 @@ import (
 )
 
 // explain puts the parts of a failure's text into its verdict, for those who draw it.
-func (e *engine[T, E]) explain(r *Rule[T, E], v *conformance.Verdict, broken *Violation) {
+func (e *engine) explain(r *law, v *conformance.Verdict, broken *Violation) {
 	broken.Because = e.assuming(broken.Because)
 	v.Text, v.Because, v.Replay = e.text(r, broken), broken.Because, e.replay(r.ID, broken)
 	v.Interleaving = strings.Trim(broken.order, "\n")
@@ -24,7 +24,7 @@ func (e *engine[T, E]) explain(r *Rule[T, E], v *conformance.Verdict, broken *Vi
 }
 
 // assuming says of values that nobody has declared that they are assumed.
-func (e *engine[T, E]) assuming(because string) string {
+func (e *engine) assuming(because string) string {
 	for i := range e.settled {
 		s := &e.settled[i]
 		if s.Declared != 0 {
@@ -142,7 +142,7 @@ type Shown interface {
 }
 
 // shown is a run that keeps a rule, for its picture: what came of its requests, if anything did.
-func (e *engine[T, E]) shown(rec *Recording) *Violation {
+func (e *engine) shown(rec *Recording) *Violation {
 	v := &Violation{Run: rec, At: -1}
 	if d, ok := rec.Detail.(Shown); ok {
 		v.Lanes = d.Lanes()

@@ -18,7 +18,7 @@ const (
 
 // makeSmaller replaces what a rule found by what it finds on a smaller schedule, if there is
 // one. What only chance or a chosen order brings about stays as it is, and so does what is known to fail.
-func (e *engine[T, E]) makeSmaller(r *Rule[T, E], f *finding) {
+func (e *engine) makeSmaller(r *law, f *finding) {
 	v := f.worst
 	fixed := v != nil && (v.Chance || v.interleaving != "")
 	if v == nil || v.Run == nil || fixed || r.Check == nil || e.hangs() || f.family == Leaks ||
@@ -58,7 +58,7 @@ func (e *engine[T, E]) makeSmaller(r *Rule[T, E], f *finding) {
 
 // cutTail leaves out the last steps of a schedule, as many as come after the first difference and are not
 // needed to see it: families may end all of their schedules alike.
-func (e *engine[T, E]) cutTail(r *Rule[T, E], f *finding) {
+func (e *engine) cutTail(r *law, f *finding) {
 	v := f.worst
 	s := v.Run.Schedule
 	for n := 1; n < len(s.Steps); n++ {
@@ -81,14 +81,14 @@ func (e *engine[T, E]) cutTail(r *Rule[T, E], f *finding) {
 }
 
 // smallest makes a schedule smaller as long as a simpler one, mended, breaks what it breaks.
-func (e *engine[T, E]) smallest(
+func (e *engine) smallest(
 	s conformance.Schedule, mend func(conformance.Schedule) conformance.Schedule,
 	breaks func(conformance.Schedule) bool,
 ) conformance.Schedule {
 	for again := true; again; {
 		again = false
 		for _, try := range reductions(s) {
-			if tidy, ok := e.c.(Tidy); ok {
+			if tidy, ok := e.of.(Tidy); ok {
 				try = tidy.Tidied(e.Suite, try)
 			}
 			if try = mend(try); len(try.Steps) > 0 && try.Compare(s) < 0 && breaks(try) {
@@ -101,9 +101,9 @@ func (e *engine[T, E]) smallest(
 }
 
 // breaksAlone runs a schedule and returns what one rule finds.
-func (e *engine[T, E]) breaksAlone(r *Rule[T, E], family string, s conformance.Schedule) (v *Violation, hung bool) {
+func (e *engine) breaksAlone(r *law, family string, s conformance.Schedule) (v *Violation, hung bool) {
 	var jobs []Job
-	var open *doubt[T, E] // one order brings it about, which is run once
+	var open *doubt // one order brings it about, which is run once
 	for _, o := range e.orders(s) {
 		jobs = append(jobs, Job{Schedule: s, Order: o, Family: family, Review: true})
 	}
@@ -111,7 +111,7 @@ func (e *engine[T, E]) breaksAlone(r *Rule[T, E], family string, s conformance.S
 		if v != nil || rec.LeftOut != "" || !r.about(j) {
 			return
 		}
-		x := e.c.Exam(e.traits, rec, j)
+		x := e.c.exam(e.traits, rec, j)
 		if !r.sees(x) {
 			return
 		}
@@ -119,7 +119,7 @@ func (e *engine[T, E]) breaksAlone(r *Rule[T, E], family string, s conformance.S
 		switch {
 		case found == nil || found.Chance:
 		case doubtful(r.ID, j, rec):
-			open = &doubt[T, E]{r, found.Kind, j}
+			open = &doubt{r, found.Kind, j}
 		default:
 			v, found.Run = found, rec
 		}

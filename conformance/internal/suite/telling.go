@@ -12,7 +12,7 @@ import (
 
 // rank is the greater, the less a rule tells where others fail too: what calls that meet, or 200,000
 // requests, show, a few steps show better, and best those that are about one thing.
-func (e *engine[T, E]) rank(id string) int {
+func (e *engine) rank(id string) int {
 	r, v := e.rule(id), e.broken(id)
 	panics := id == callsRule && v != nil && strings.Contains(v.Headline, " panicked: ") // so that it was not done
 	switch {
@@ -63,7 +63,7 @@ func oddness(s conformance.Schedule) int {
 }
 
 // setCauses groups what fails, and says where what could not be judged hangs: what hangs in one place is one cause.
-func (e *engine[T, E]) setCauses(r *conformance.Report) {
+func (e *engine) setCauses(r *conformance.Report) {
 	first, also := telling(r, e.rank)
 	hangs := map[string]int{}
 	for _, c := range r.ByCause(append([]string{"CANARY", first}, also...)) {
@@ -80,7 +80,7 @@ func (e *engine[T, E]) setCauses(r *conformance.Report) {
 }
 
 // place is the line of the implementation, or of its test, at which a run hangs, "" if no goroutine shows one.
-func (e *engine[T, E]) place(h *Hang) string {
+func (e *engine) place(h *Hang) string {
 	for _, g := range h.Goroutines() {
 		if e.foreign(g.Stack) && (g.Bubble || g.below(markOperation) >= 0) && !waitsForTests(g.Stack) && g.Place != "" {
 			return g.Function + " at " + g.Place

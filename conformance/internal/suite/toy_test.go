@@ -73,8 +73,8 @@ func (e echo) Play(s *suite.Stage) {
 
 func (e echo) Exam(_ *echoTraits, rec *suite.Recording, _ suite.Job) echoExam { return echoExam{rec} }
 
-func (e echo) Rules() []suite.Rule[echoTraits, echoExam] {
-	return []suite.Rule[echoTraits, echoExam]{{
+func (e echo) Rules() []suite.Rule[*echoTraits, echoExam] {
+	return []suite.Rule[*echoTraits, echoExam]{{
 		Rule: conformance.Rule{
 			ID:    "EC-LATE",
 			Level: conformance.Core,

@@ -218,11 +218,11 @@ func (s *settled) told() inside.Choice {
 // settle observes the choices that are undeclared, and returns all of them, with the traits in which what was
 // observed counts as declared. What is observed counts in the choices that come after it. Where nobody must declare
 // more, only those are observed that may excuse something.
-func (e *engine[T, E]) settle() (all []settled, seen *T) {
-	seen = e.complete()
+func (e *engine) settle() (all []settled, seen any) {
+	seen = e.c.complete()
 	defer func() { e.attempted = nil }()
-	for i := range e.c.Table(e.Suite, seen) {
-		c := e.c.Table(e.Suite, seen)[i]
+	for i := range e.c.table(e.Suite, seen) {
+		c := e.c.table(e.Suite, seen)[i]
 		s := settled{Choice: c}
 		if c.Declared == 0 && !c.pointless() && c.Observe != nil && (e.undeclared || c.left()) {
 			e.attempted = func(j Job, rec *Recording) {
@@ -251,7 +251,7 @@ func (e *engine[T, E]) settle() (all []settled, seen *T) {
 
 // adopt goes on as if what is undeclared, and is not to be decided, had been declared as it was observed. On the replay
 // of a decision the strict value is assumed, so that the schedule shows what refutes it.
-func (e *engine[T, E]) adopt() {
+func (e *engine) adopt() {
 	defer func() { // what is observed may be what must not be done, and is shown by the replay of a decision
 		e.lab.leaving, e.lab.leaks = nil, false
 		e.CannotReenter = e.CannotReenter && !e.replayed
@@ -269,8 +269,8 @@ func (e *engine[T, E]) adopt() {
 			tell(e.settled[i].told())
 		}
 	}
-	t := e.complete()
-	for i, c := range e.c.Table(e.Suite, t) {
+	t := e.c.complete()
+	for i, c := range e.c.table(e.Suite, t) {
 		s, value := &e.settled[i], e.settled[i].assumed
 		if e.replayed && s.open() {
 			value = s.strict()
@@ -280,14 +280,14 @@ func (e *engine[T, E]) adopt() {
 		}
 	}
 	e.declare(t)
-	e.traits = e.complete()
-	e.choices = e.c.Table(e.Suite, e.traits)
+	e.traits = e.c.complete()
+	e.choices = e.c.table(e.Suite, e.traits)
 	clear(e.otherwise)
 }
 
 // excuses reports whether a choice that need not be declared, and is not, excuses what was observed: then its author is
 // asked for it, too, if a value explains it. Others stay as they are: what they would excuse breaks a rule.
-func (e *engine[T, E]) excuses() (some bool) {
+func (e *engine) excuses() (some bool) {
 	for i := range e.settled {
 		s := &e.settled[i]
 		if !s.open() {
@@ -303,7 +303,7 @@ func (e *engine[T, E]) excuses() (some bool) {
 }
 
 // list tells of the choices of the contract.
-func (e *engine[T, E]) list(tell func(inside.Trait)) {
+func (e *engine) list(tell func(inside.Trait)) {
 	e.prepare()
 	for k, c := range e.choices {
 		t := inside.Trait{Name: c.Name, Kind: c.Kind(), Means: c.Means, Order: c.Order, Optional: c.optional()}
@@ -318,7 +318,7 @@ func (e *engine[T, E]) list(tell func(inside.Trait)) {
 // forces says with which values of a choice a rule is in force, by its ID; with which it is out of force, if another
 // or none leaves it in force; and which rules are out of force while the choice is undeclared, if a value leaves them
 // in force.
-func (e *engine[T, E]) forces(choice int) (on, off map[string][]string, needed []string) {
+func (e *engine) forces(choice int) (on, off map[string][]string, needed []string) {
 	c := e.choices[choice]
 	on, off = map[string][]string{}, map[string][]string{}
 	if c.Set == nil {
@@ -366,7 +366,7 @@ type skipped struct {
 const lacking = "the implementation has no "
 
 // skip returns why a rule is not in force with the traits t, whose table is choices.
-func skip[T, E any](s *Suite, r *Rule[T, E], t *T, choices []Choice) skipped {
+func skip(s *Suite, r *law, t any, choices []Choice) skipped {
 	if r.Absent != nil {
 		if why := r.Absent(s, t); why != "" {
 			return skipped{why, true}
@@ -399,15 +399,15 @@ func skip[T, E any](s *Suite, r *Rule[T, E], t *T, choices []Choice) skipped {
 // InForce reports whether a rule of the contract judges a run with the traits t. It is for
 // contracts that compare runs with a model, where a difference may break one rule or
 // another.
-func InForce[T, E any](s *Suite, c Contract[T, E], t *T, j Job, id string) bool {
-	rules := c.Rules()
-	i := slices.IndexFunc(rules, func(r Rule[T, E]) bool { return r.ID == id })
-	return i >= 0 && skip(s, &rules[i], t, c.Table(s, t)).why == "" && rules[i].about(j)
+func InForce[T, E any](s *Suite, c Contract[*T, E], t *T, j Job, id string) bool {
+	rules := typed[T, E]{c}.laws()
+	i := slices.IndexFunc(rules, func(r *law) bool { return r.ID == id })
+	return i >= 0 && skip(s, rules[i], t, c.Table(s, t)).why == "" && rules[i].about(j)
 }
 
 // other says which other contract fits better, "" if none does.
-func (e *engine[T, E]) other() string {
-	if c, ok := e.c.(Related); ok && !e.hangs() {
+func (e *engine) other() string {
+	if c, ok := e.of.(Related); ok && !e.hangs() {
 		return c.Other(e.Suite)
 	}
 	return ""

@@ -22,7 +22,7 @@ type undeclared struct {
 }
 
 // undecided is what TRAITS says where traits are undeclared.
-func (e *engine[T, E]) undecided() (reason, text string, decisions []conformance.Decision) {
+func (e *engine) undecided() (reason, text string, decisions []conformance.Decision) {
 	u := &undeclared{pkg: e.profile.Package}
 	for i := range e.settled {
 		s := &e.settled[i]
@@ -90,7 +90,7 @@ func (u *undeclared) reason() string {
 }
 
 // failsWith is a rule about a choice that fails, so that the value which is assumed is none to paste, "" if none does.
-func (e *engine[T, E]) failsWith(s *settled) string {
+func (e *engine) failsWith(s *settled) string {
 	if s.Declared != 0 || s.assumed == 0 || s.Set == nil {
 		return ""
 	}
@@ -154,7 +154,7 @@ func (u *undeclared) decide(s *settled, value int, d conformance.Decision) {
 }
 
 // decisionOn is the decision about a choice, nil if none is asked for.
-func (e *engine[T, E]) decisionOn(s *settled) *decision[T, E] {
+func (e *engine) decisionOn(s *settled) *decision {
 	for _, d := range e.decisions {
 		if d.settled == s {
 			return d
@@ -164,7 +164,7 @@ func (e *engine[T, E]) decisionOn(s *settled) *decision[T, E] {
 }
 
 // asked is a decision in the terms of the report.
-func (e *engine[T, E]) asked(d *decision[T, E]) conformance.Decision {
+func (e *engine) asked(d *decision) conformance.Decision {
 	pkg := e.profile.Package
 	if tell := e.options.Decided; tell != nil {
 		tell(inside.Choice{Name: d.Name, Value: d.value, Strict: d.strict(), Decision: true})

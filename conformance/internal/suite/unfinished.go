@@ -58,7 +58,7 @@ type alike struct {
 func (h *halts) exhausted() bool { return h.dear >= mostDear }
 
 // leave counts schedules as left out, and for each of the active rules those that concern it.
-func (e *engine[T, E]) leave(active []*Rule[T, E], why, family string, schedules ...conformance.Schedule) {
+func (e *engine) leave(active []*law, why, family string, schedules ...conformance.Schedule) {
 	if len(schedules) == 0 {
 		return
 	}
@@ -74,13 +74,13 @@ func (e *engine[T, E]) leave(active []*Rule[T, E], why, family string, schedules
 
 // hung judges a run that made no progress. It returns the jobs with which the family goes
 // on.
-func (e *engine[T, E]) hung(f Family, jobs []Job, h *Hang) []Job {
+func (e *engine) hung(f Family, jobs []Job, h *Hang) []Job {
 	s, rest := h.Job.Schedule, jobs[h.at+1:]
 	id := callsRule
 	if s.Config.Inside != "" {
 		id = "X-REENT"
 	}
-	if c, ok := e.c.(Hanging); ok {
+	if c, ok := e.of.(Hanging); ok {
 		if rule, v, done := c.Hung(e.Suite, h); done {
 			if v != nil {
 				e.blame(cmp.Or(rule, id), f, h, v)
@@ -124,7 +124,7 @@ func (e *engine[T, E]) hung(f Family, jobs []Job, h *Hang) []Job {
 }
 
 // goOn returns those of the jobs that are still run after a run that was given up.
-func (e *engine[T, E]) goOn(f Family, h *Hang, rest []Job) []Job {
+func (e *engine) goOn(f Family, h *Hang, rest []Job) []Job {
 	n, op := &e.halts, h.operation()
 	n.n++
 	n.alike[alike{f.Name, op}]++
@@ -144,7 +144,7 @@ func (e *engine[T, E]) goOn(f Family, h *Hang, rest []Job) []Job {
 }
 
 // runnable returns those of the jobs that nothing says will hang.
-func (e *engine[T, E]) runnable(f Family, jobs []Job) []Job {
+func (e *engine) runnable(f Family, jobs []Job) []Job {
 	if e.over != "" {
 		e.unreached(jobs)
 		return nil
@@ -159,7 +159,7 @@ func (e *engine[T, E]) runnable(f Family, jobs []Job) []Job {
 }
 
 // hopeless reports whether what a probe does would hang, too.
-func (e *engine[T, E]) hopeless() bool { return e.over != "" || e.halts.exhausted() }
+func (e *engine) hopeless() bool { return e.over != "" || e.halts.exhausted() }
 
 // begins reports whether a schedule begins like one that made no progress.
 func (h *halts) begins(s conformance.Schedule) bool {
@@ -208,7 +208,7 @@ func reenters(s conformance.Schedule) bool {
 func isBusy(s conformance.Schedule) bool { return s.Config.Busy > 0 }
 
 // without returns the jobs but those of one kind, which are left out.
-func (e *engine[T, E]) without(kind func(conformance.Schedule) bool, why string, f Family, jobs []Job) []Job {
+func (e *engine) without(kind func(conformance.Schedule) bool, why string, f Family, jobs []Job) []Job {
 	var kept []Job
 	var out []conformance.Schedule
 	for _, j := range jobs {
@@ -223,7 +223,7 @@ func (e *engine[T, E]) without(kind func(conformance.Schedule) bool, why string,
 }
 
 // unfinish notes a run that made no progress and for which no rule can be blamed.
-func (e *engine[T, E]) unfinish(h *Hang) {
+func (e *engine) unfinish(h *Hang) {
 	u := e.given(h, false)
 	for _, r := range e.active() {
 		if r.about(h.Job) {
@@ -234,7 +234,7 @@ func (e *engine[T, E]) unfinish(h *Hang) {
 }
 
 // given notes a run that was given up, and returns what is said of it.
-func (e *engine[T, E]) given(h *Hang, blamed bool) *unfinished {
+func (e *engine) given(h *Hang, blamed bool) *unfinished {
 	u := &unfinished{h, e.inWords(h), blamed}
 	if e.unfinished == nil || e.unfinished.blamed && !blamed {
 		e.unfinished = u
@@ -246,7 +246,7 @@ func (e *engine[T, E]) given(h *Hang, blamed bool) *unfinished {
 }
 
 // unreached notes the rules that the jobs would have concerned, which are not run.
-func (e *engine[T, E]) unreached(jobs []Job) {
+func (e *engine) unreached(jobs []Job) {
 	for _, r := range e.active() {
 		if slices.ContainsFunc(jobs, r.about) {
 			e.found(r.ID).unreached = true
@@ -316,7 +316,7 @@ func (h *Hang) waitsForCallback() string {
 }
 
 // whose is the run without progress that leaves a rule inconclusive, nil if that is none.
-func (e *engine[T, E]) whose(rule string) *unfinished {
+func (e *engine) whose(rule string) *unfinished {
 	f := e.findings[rule]
 	switch {
 	case e.stalls[rule] != "":
@@ -328,7 +328,7 @@ func (e *engine[T, E]) whose(rule string) *unfinished {
 }
 
 // open is why a rule is left inconclusive, "" if it is not.
-func (e *engine[T, E]) open(rule string) string {
+func (e *engine) open(rule string) string {
 	switch f := e.found(rule); {
 	case e.stalls[rule] != "":
 		return e.stalls[rule]
@@ -344,7 +344,7 @@ func (e *engine[T, E]) open(rule string) string {
 const runsOn = "runs on and on"
 
 // couldNot is the text of a rule that is left inconclusive.
-func (e *engine[T, E]) couldNot(id, law, why string) string {
+func (e *engine) couldNot(id, law, why string) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s: could not be judged: %s\n", id, why)
 	if law != "" {
@@ -374,7 +374,7 @@ func (e *engine[T, E]) couldNot(id, law, why string) string {
 const aSchedule = "the schedule"
 
 // excuse says how to live with a rule that is left inconclusive.
-func (e *engine[T, E]) excuse(id string) string {
+func (e *engine) excuse(id string) string {
 	for _, r := range e.rules { // of a schedule that is run alone, the first rule that it leaves inconclusive
 		if f := e.findings[r.ID]; id == aSchedule && f != nil && len(f.unfinished) > 0 {
 			id = r.ID
@@ -396,7 +396,7 @@ func (e *engine[T, E]) excuse(id string) string {
 }
 
 // where says which schedule has left a rule inconclusive, "" if it was none.
-func (e *engine[T, E]) where(rule string) string {
+func (e *engine) where(rule string) string {
 	if u := e.whose(rule); u != nil && u.schedule() != "" {
 		return "\non " + u.schedule()
 	}
@@ -404,7 +404,7 @@ func (e *engine[T, E]) where(rule string) string {
 }
 
 // stacksOnce are the stacks of what hangs, for the first text that asks for them.
-func (e *engine[T, E]) stacksOnce(h *Hang) string {
+func (e *engine) stacksOnce(h *Hang) string {
 	if e.told {
 		return ""
 	}
@@ -438,7 +438,7 @@ func Unrecorded(j Job) *Recording {
 }
 
 // blame notes that a run without progress breaks a rule: if it is in force, or else the first one that is.
-func (e *engine[T, E]) blame(id string, f Family, h *Hang, v *Violation) {
+func (e *engine) blame(id string, f Family, h *Hang, v *Violation) {
 	e.given(h, true)
 	if v.Run == nil {
 		v.Run = Unrecorded(h.Job)
@@ -450,11 +450,11 @@ func (e *engine[T, E]) blame(id string, f Family, h *Hang, v *Violation) {
 }
 
 // inForce is the rule, if it is in force, or else one that judges whatever no other does, or the first that is.
-func (e *engine[T, E]) inForce(id string) string {
+func (e *engine) inForce(id string) string {
 	active := e.active()
-	if len(active) == 0 || slices.ContainsFunc(active, func(r *Rule[T, E]) bool { return r.ID == id }) {
+	if len(active) == 0 || slices.ContainsFunc(active, func(r *law) bool { return r.ID == id }) {
 		return id
 	}
-	i := slices.IndexFunc(active, func(r *Rule[T, E]) bool { return r.Mixed })
+	i := slices.IndexFunc(active, func(r *law) bool { return r.Mixed })
 	return active[max(0, i)].ID
 }

@@ -140,7 +140,7 @@ func TestBudget_endsWhatPolls(t *testing.T) {
 // Hours of ticks of 50 ms are run, but not any number of them: what is as long is left out then, whatever its wait.
 func TestBudget_ofAllRuns(t *testing.T) {
 	const hour = 72_000
-	e := newEngine(t, bell{}, inside.Options{})
+	e := newEngine(t, typed[bellTraits, *Recording]{bell{}}, inside.Options{})
 	e.reset()
 	long := Job{Schedule: MustParse("wait=10ms | call 1 @0 | call 2 @1h")}
 	short := Job{Schedule: MustParse("wait=100ms | call 1 @0 | call 2 @1s")}
@@ -172,7 +172,7 @@ func tick(clock clockwork.Clock, end <-chan struct{}) {
 
 // Entries of KnownFailing that can never match say why.
 func TestKnown_entriesThatCannotMatch(t *testing.T) {
-	e := newEngine(t, bell{}, inside.Options{})
+	e := newEngine(t, typed[bellTraits, *Recording]{bell{}}, inside.Options{})
 	e.prepare()
 	for _, tt := range []struct {
 		known conformance.Known
@@ -210,7 +210,7 @@ func TestRun_nothingJudged(t *testing.T) {
 
 // A schedule with an operation that the implementation has not is refused.
 func TestLacks_saysWhichOperation(t *testing.T) {
-	e := newEngine(t, bell{}, inside.Options{})
+	e := newEngine(t, typed[bellTraits, *Recording]{bell{}}, inside.Options{})
 	e.prepare()
 	e.ops[verb.Flush] = false
 	if why := e.lacks(MustParse("call 1 @0 | flush @0")); !strings.Contains(why, "no flush") {

@@ -15,7 +15,7 @@ import (
 
 // report turns the findings into verdicts, CANARY and TRAITS first. If only one schedule
 // was run, only says why.
-func (e *engine[T, E]) report(only string) *conformance.Report {
+func (e *engine) report(only string) *conformance.Report {
 	r := e.blank(only)
 	if only == "" {
 		r.Verdicts[0].Status = conformance.Pass
@@ -62,7 +62,7 @@ func (e *engine[T, E]) report(only string) *conformance.Report {
 
 // conclude sets the verdict on one rule. It reports whether the implementation has nothing
 // that the rule is about.
-func (e *engine[T, E]) conclude(r *Rule[T, E], v *conformance.Verdict, only string) (absent bool) {
+func (e *engine) conclude(r *law, v *conformance.Verdict, only string) (absent bool) {
 	v.Status, v.Reason = conformance.Pass, ""
 	if skip := skip(e.Suite, r, e.traits, e.choices); skip.why != "" {
 		v.Status, v.Reason = conformance.Skip, skip.why
@@ -119,7 +119,7 @@ func (e *engine[T, E]) conclude(r *Rule[T, E], v *conformance.Verdict, only stri
 }
 
 // fail sets the verdict on a rule that is broken.
-func (e *engine[T, E]) fail(r *Rule[T, E], f *finding, v *conformance.Verdict) {
+func (e *engine) fail(r *law, f *finding, v *conformance.Verdict) {
 	if told := func(_ string, v *Violation) bool { return v.Run != nil }; f.worst.sequential && e.someBroken(told) {
 		v.Status, v.Reason = conformance.Skip, "one goroutine gets the same, which a rule about single calls tells"
 		return
@@ -153,7 +153,7 @@ func mostOften(reasons map[string]int) (why string) {
 const inSubtest = "runs in its subtest"
 
 // probe lets a rule judge by runs of its own, and returns why it did not.
-func (e *engine[T, E]) probe(r *Rule[T, E], f *finding, only string) (skip string) {
+func (e *engine) probe(r *law, f *finding, only string) (skip string) {
 	switch {
 	case only != "":
 		return only
@@ -181,7 +181,7 @@ func (e *engine[T, E]) probe(r *Rule[T, E], f *finding, only string) (skip strin
 }
 
 // ownRuns makes the runs of a rule's own, and returns what it finds, or why it finds nothing.
-func (e *engine[T, E]) ownRuns(r *Rule[T, E]) (p *Probe, broken *Violation, why string) {
+func (e *engine) ownRuns(r *law) (p *Probe, broken *Violation, why string) {
 	p = &Probe{Suite: e.Suite, rule: r.ID}
 	p.Does(r.Text)
 	defer e.lab.last.does("", "")
@@ -191,7 +191,7 @@ func (e *engine[T, E]) ownRuns(r *Rule[T, E]) (p *Probe, broken *Violation, why 
 
 // settleInconclusive gives the rules that are left inconclusive their texts; those that are
 // listed as such get none, and so do not fail.
-func (e *engine[T, E]) settleInconclusive(r *conformance.Report) {
+func (e *engine) settleInconclusive(r *conformance.Report) {
 	for i := range r.Verdicts {
 		v := &r.Verdicts[i]
 		why, listed, ok := e.excused(v.Rule)
@@ -210,7 +210,7 @@ func (e *engine[T, E]) settleInconclusive(r *conformance.Report) {
 
 // settleDark lets a run fail in which most core rules were not judged, or on fewer schedules than were left out, as
 // runs made no progress, and which entries excuse: that is no verdict, whatever is known.
-func (e *engine[T, E]) settleDark(r *conformance.Report, absent map[string]bool) {
+func (e *engine) settleDark(r *conformance.Report, absent map[string]bool) {
 	core, dark := 0, 0
 	for _, v := range r.Verdicts[2:] {
 		if v.Level == conformance.Core && !absent[v.Rule] {
@@ -230,7 +230,7 @@ func (e *engine[T, E]) settleDark(r *conformance.Report, absent map[string]bool)
 }
 
 // excused reports whether a rule is listed as inconclusive, and whether all is that leaves it so.
-func (e *engine[T, E]) excused(rule string) (why string, listed, all bool) {
+func (e *engine) excused(rule string) (why string, listed, all bool) {
 	known := map[string]string{}
 	for _, k := range e.profile.Known {
 		if k.Inconclusive && k.Rule == rule {
@@ -247,7 +247,7 @@ func (e *engine[T, E]) excused(rule string) (why string, listed, all bool) {
 }
 
 // blank is a report in which every rule is skipped for one reason.
-func (e *engine[T, E]) blank(why string) *conformance.Report {
+func (e *engine) blank(why string) *conformance.Report {
 	file, line := callSite()
 	r := &conformance.Report{
 		File: file, Line: line,
@@ -278,7 +278,7 @@ func skippedVerdict(rule string, level conformance.Level, why string) conformanc
 }
 
 // markPartial notes in the report if too little was judged for a verdict on the whole.
-func (e *engine[T, E]) markPartial(r *conformance.Report, absent map[string]bool) {
+func (e *engine) markPartial(r *conformance.Report, absent map[string]bool) {
 	if r.Partial != "" {
 		return
 	}
@@ -309,15 +309,15 @@ func (e *engine[T, E]) markPartial(r *conformance.Report, absent map[string]bool
 }
 
 // missing says what the contract is about and was never run.
-func (e *engine[T, E]) missing() string {
-	if c, ok := e.c.(Lacking); ok {
+func (e *engine) missing() string {
+	if c, ok := e.of.(Lacking); ok {
 		return c.Lacks(e.Suite)
 	}
 	return ""
 }
 
 // subtest reports one verdict under the rule's name.
-func (e *engine[T, E]) subtest(v *conformance.Verdict) {
+func (e *engine) subtest(v *conformance.Verdict) {
 	e.T.Helper()
 	e.T.Run(v.Rule, func(t *testing.T) {
 		t.Helper()
@@ -352,7 +352,7 @@ func (e *engine[T, E]) subtest(v *conformance.Verdict) {
 
 // runLive runs a rule whose findings fail the test that is running, within that rule's
 // subtest.
-func (e *engine[T, E]) runLive(t *testing.T, r *Rule[T, E], v *conformance.Verdict) {
+func (e *engine) runLive(t *testing.T, r *law, v *conformance.Verdict) {
 	for _, k := range e.profile.Known {
 		if k.Rule == r.ID {
 			v.Status = conformance.Skip
@@ -388,7 +388,7 @@ func (e *engine[T, E]) runLive(t *testing.T, r *Rule[T, E], v *conformance.Verdi
 
 // close prints the last line and writes the report of what took so long. It skips the test
 // if nothing could be judged.
-func (e *engine[T, E]) close(r *conformance.Report, took time.Duration) {
+func (e *engine) close(r *conformance.Report, took time.Duration) {
 	e.T.Helper()
 	e.setCauses(r)
 	if err := r.Write(took); err != nil {
