@@ -271,8 +271,9 @@ func (s Schedule) Compare(other Schedule) int {
 		cmp.Compare(len(s.Steps), len(other.Steps)),
 		cmp.Compare(s.RacingSteps(), other.RacingSteps()),
 		cmp.Compare(len(s.Config.set), len(other.Config.set)),
+		cmp.Compare(s.gaps(), other.gaps()),
 	); order != 0 {
 		return order
 	}
-	return cmp.Or(cmp.Compare(s.gaps(), other.gaps()), cmp.Compare(s.String(), other.String()))
+	return cmp.Compare(s.String(), other.String())
 }

@@ -159,8 +159,11 @@ func (x *exam) outdated(d *conformance.Done, at time.Duration) bool {
 func (x *exam) envelope() *suite.Violation {
 	g := x.newGranted()
 	alone, prepaid := !x.beyondRequests(), x.prepaid()
-	if alone && !slices.ContainsFunc(x.view().steps, x.seen.unpaid) {
-		return nil // an exact bucket that pays for each grant keeps every envelope
+	if alone {
+		v := x.view()
+		if !slices.ContainsFunc(v.steps, func(s step) bool { return s.OK && v.contradicts(s) }) {
+			return nil // an exact bucket that pays for each grant keeps every envelope
+		}
 	}
 	paid := suite.If(prepaid, ", and an oversize grant is paid for before the next")
 	for i, first := range g.grants {

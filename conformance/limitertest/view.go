@@ -260,11 +260,6 @@ func (v *view) pays(s step) bool {
 	return s.margin.Cmp(v.tolerance) >= 0 || s.brimful && s.margin.Sign() >= 0
 }
 
-// unpaid reports whether the exact bucket did not hold what was granted.
-func (v *view) unpaid(s step) bool {
-	return s.Op == verb.Allow && s.OK && s.margin.Sign() < 0 && s.margin.CmpAbs(v.tolerance) > 0
-}
-
 // contradicts reports whether the exact bucket decides a request otherwise.
 func (v *view) contradicts(s step) bool {
 	return s.Op == verb.Allow && s.margin.CmpAbs(v.tolerance) > 0 && s.OK != (s.margin.Sign() > 0)

@@ -18,7 +18,6 @@ import (
 type engine struct {
 	*Suite
 	c       contract
-	of      any
 	rules   []*law
 	traits  any
 	choices []Choice
@@ -84,10 +83,10 @@ func newEngine(t *testing.T, c contract, o inside.Options) *engine {
 	e := &engine{
 		Suite: &Suite{T: t, Time: profile.Time, profile: profile, givenUp: map[string]string{},
 			reached: o.Reached},
-		c: c, of: c.of(), options: o, insists: map[string]int{}, pkg: callerPackage(),
+		c: c, options: o, insists: map[string]int{}, pkg: callerPackage(),
 		observed: map[string]int{}, otherwise: map[otherwise]declaration{},
 	}
-	if k, ok := e.of.(Keyed); ok {
+	if k, ok := e.c.of().(Keyed); ok {
 		e.needs = k.Needs
 	}
 	e.lab = &lab{
@@ -276,7 +275,7 @@ func (e *engine) reset() {
 	e.atHand, e.keptBy, e.settled, e.decisions, e.Odd = nil, map[string]int{}, nil, nil, ""
 	e.explored, e.unexplored = 0, map[string]string{}
 	e.CannotReenter, e.explained = false, false
-	if c, ok := e.of.(Remembering); ok {
+	if c, ok := e.c.of().(Remembering); ok {
 		c.Forget()
 	}
 }
@@ -417,7 +416,7 @@ func (e *engine) known(s conformance.Schedule) bool {
 
 // familyOf names the family of a schedule that is run alone.
 func (e *engine) familyOf(s conformance.Schedule) string {
-	if f, ok := e.of.(Finding); ok {
+	if f, ok := e.c.of().(Finding); ok {
 		return f.FamilyOf(e.Suite, s)
 	}
 	return "replay"

@@ -51,16 +51,16 @@ func (j *examiner) Time() conformance.TimeSource { return j.e.Suite.Time }
 func (j *examiner) Accepts(op conformance.Op) bool { return j.e.Suite.Accepts(op) }
 
 // Twins asks the contract.
-func (j *examiner) Twins() twins.Terms { return j.e.of.(Drawing).Twins(j.e.Suite) }
+func (j *examiner) Twins() twins.Terms { return j.e.c.of().(Drawing).Twins(j.e.Suite) }
 
 // Draw draws a schedule.
 func (j *examiner) Draw(pick func(label string, n int) int) conformance.Schedule {
-	return j.e.of.(Drawing).Draw(j.e.Suite, pick)
+	return j.e.c.of().(Drawing).Draw(j.e.Suite, pick)
 }
 
 // Fits asks the contract.
 func (j *examiner) Fits(s conformance.Schedule) bool {
-	return j.e.of.(Drawing).Fits(j.e.Suite, s)
+	return j.e.c.of().(Drawing).Fits(j.e.Suite, s)
 }
 
 // Run runs a schedule and judges it.

@@ -102,7 +102,7 @@ func (e *engine) runsOf(f Family) []Job {
 
 // orders lists the orders in which a schedule is run.
 func (e *engine) orders(s conformance.Schedule) []inside.Order {
-	if o, ok := e.of.(Orderly); ok {
+	if o, ok := e.c.of().(Orderly); ok {
 		return o.Orders(e.Suite, s)
 	}
 	switch {
@@ -129,7 +129,7 @@ func (e *engine) randomNext() bool { return RaceDetector && e.profile.Receivers 
 
 // tries reports whether the suite tries a schedule by itself, or may draw it.
 func (e *engine) tries(s conformance.Schedule) bool {
-	if d, ok := e.of.(Drawing); ok && d.Fits(e.Suite, s) {
+	if d, ok := e.c.of().(Drawing); ok && d.Fits(e.Suite, s) {
 		return true
 	}
 	text := s.String()

@@ -50,7 +50,7 @@ func (e *engine) text(r *law, v *Violation) string {
 		}
 		all := lanes(v, v.Run.busy()...)
 		var own []Sign
-		if c, ok := e.of.(Signed); ok {
+		if c, ok := e.c.of().(Signed); ok {
 			own = c.Signs()
 		}
 		fmt.Fprintf(&b, "\n%s%s\n", draw(all, v.At), legend(all, own))

@@ -156,7 +156,7 @@ func (m *Meeting[I]) one(st *Stage, round int) *Violation {
 
 // racing are the schedules of a family of which the interleavings are explored, if any are.
 func (e *engine) racing(f Family) (jobs []Job) {
-	if _, other := e.of.(Orderly); other || !woven() || f.Skip != "" {
+	if _, other := e.c.of().(Orderly); other || !woven() || f.Skip != "" {
 		return nil
 	}
 	for _, s := range f.Schedules {

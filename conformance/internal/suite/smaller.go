@@ -88,7 +88,7 @@ func (e *engine) smallest(
 	for again := true; again; {
 		again = false
 		for _, try := range reductions(s) {
-			if tidy, ok := e.of.(Tidy); ok {
+			if tidy, ok := e.c.of().(Tidy); ok {
 				try = tidy.Tidied(e.Suite, try)
 			}
 			if try = mend(try); len(try.Steps) > 0 && try.Compare(s) < 0 && breaks(try) {

@@ -407,7 +407,7 @@ func InForce[T, E any](s *Suite, c Contract[*T, E], t *T, j Job, id string) bool
 
 // other says which other contract fits better, "" if none does.
 func (e *engine) other() string {
-	if c, ok := e.of.(Related); ok && !e.hangs() {
+	if c, ok := e.c.of().(Related); ok && !e.hangs() {
 		return c.Other(e.Suite)
 	}
 	return ""

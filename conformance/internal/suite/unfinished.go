@@ -80,7 +80,7 @@ func (e *engine) hung(f Family, jobs []Job, h *Hang) []Job {
 	if s.Config.Inside != "" {
 		id = "X-REENT"
 	}
-	if c, ok := e.of.(Hanging); ok {
+	if c, ok := e.c.of().(Hanging); ok {
 		if rule, v, done := c.Hung(e.Suite, h); done {
 			if v != nil {
 				e.blame(cmp.Or(rule, id), f, h, v)

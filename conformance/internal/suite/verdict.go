@@ -310,7 +310,7 @@ func (e *engine) markPartial(r *conformance.Report, absent map[string]bool) {
 
 // missing says what the contract is about and was never run.
 func (e *engine) missing() string {
-	if c, ok := e.of.(Lacking); ok {
+	if c, ok := e.c.of().(Lacking); ok {
 		return c.Lacks(e.Suite)
 	}
 	return ""
