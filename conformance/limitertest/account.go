@@ -27,6 +27,7 @@ type account struct {
 	waived string // the law that is not demanded, to find out whether it is the one that was broken
 	needed bool   // something would have been judged by it
 
+	*pad
 	one, flow    *big.Int      // units of a token, units per nanosecond
 	fastest      *big.Int      // the most units per nanosecond, under any of its limits
 	lump, least  int           // the most tokens that may come at once, and the least burst
@@ -170,8 +171,8 @@ func (a *account) replay() *difference {
 
 func newAccount(tr *conformance.Trace, traits *Traits) *account {
 	cfg := tr.Schedule.Config
-	a := &account{tr: tr, traits: traits, burst: cfg.Burst, bound: cfg.Burst, least: cfg.Burst, one: big.NewInt(1),
-		fastest: big.NewInt(1)}
+	a := &account{tr: tr, traits: traits, burst: cfg.Burst, bound: cfg.Burst, least: cfg.Burst, pad: new(pad)}
+	a.one, a.fastest = a.number(1), a.number(1)
 	rates, disturbances, burst := []Rate{cfg.Rate}, 1, cfg.Burst
 	for _, s := range tr.Schedule.Steps {
 		switch s.Op {
@@ -188,30 +189,29 @@ func newAccount(tr *conformance.Trace, traits *Traits) *account {
 	}
 	for _, r := range rates {
 		if r.Per > 0 {
-			per := big.NewInt(int64(r.Per))
-			gcd := new(big.Int).GCD(nil, nil, a.one, per)
+			per := a.number(int64(r.Per))
+			gcd := a.number(0).GCD(nil, nil, a.one, per)
 			a.one.Mul(a.one, per.Div(per, gcd))
 		}
 	}
-	// times is what comes in some nanoseconds.
-	times := func(flow *big.Int, ns int64) *big.Int { return new(big.Int).Mul(flow, big.NewInt(ns)) }
-	rounded, together := big.NewInt(1), a.tokens(traits.RefillSize)
+	rounded, together := a.number(1), a.tokens(traits.RefillSize)
 	for _, r := range rates {
 		flow := a.flowOf(r)
 		a.fastest, a.lump = larger(a.fastest, flow), max(a.lump, traits.lump(r))
-		rounded.Add(rounded, times(flow, roundingOf(r, burst, tr.Schedule)))
-		together = larger(together, times(flow, int64(traits.Resolution)))
+		rounded.Add(rounded, a.times(flow, roundingOf(r, burst, tr.Schedule)))
+		together = larger(together, a.times(flow, int64(traits.Resolution)))
 	}
 	// Each answer may be 1ns early or late, because clocks count nanoseconds, and floating
 	// point may be off by a billionth of a token.
-	a.tolerance = new(big.Int).Add(a.fastest, new(big.Int).Div(a.one, big.NewInt(1e9)))
-	a.tolerance.Add(a.tolerance, new(big.Int).Rsh(a.tokens(burst), 44))
-	a.tolerance.Mul(a.tolerance, big.NewInt(int64(disturbances)))
+	a.tolerance = a.sum(a.fastest, a.number(0).Div(a.one, a.number(1e9)))
+	full := a.tokens(burst)
+	a.tolerance.Add(a.tolerance, full.Rsh(full, 44))
+	a.tolerance.Mul(a.tolerance, a.number(int64(disturbances)))
 	a.tolerance.Add(a.tolerance, rounded).Add(a.tolerance, together)
-	a.tolerance.Add(a.tolerance, times(a.fastest, int64(late(tr.Schedule, traits))))
+	a.tolerance.Add(a.tolerance, a.times(a.fastest, int64(late(tr.Schedule, traits))))
 	if scale := traits.scale(); scale > 0 {
 		lost := a.tokens(askedOf(burst, tr.Schedule))
-		a.tolerance.Add(a.tolerance, lost.Div(lost, big.NewInt(scale)).Add(lost, big.NewInt(1)))
+		a.tolerance.Add(a.tolerance, lost.Div(lost, a.number(scale)).Add(lost, a.number(1)))
 	}
 	a.setRate(cfg.Rate)
 	a.lo = a.tokens(traits.initial(cfg.Burst))
@@ -250,18 +250,16 @@ func (a *account) forgive() {
 			waits++
 		}
 	}
-	a.tolerance = new(big.Int).Add(a.tolerance, new(big.Int).Mul(a.fastest, big.NewInt(waits)))
+	a.tolerance = a.sum(a.tolerance, a.times(a.fastest, waits))
 	a.setRate(a.rate)
 }
 
-func (a *account) tokens(n int) *big.Int {
-	return new(big.Int).Mul(big.NewInt(int64(n)), a.one)
-}
+func (a *account) tokens(n int) *big.Int { return a.times(a.one, int64(n)) }
 
 // need is what the bucket must hold for n tokens to be granted, in units.
 func (a *account) need(n int) *big.Int {
 	if a.traits.Overdraft {
-		return new(big.Int)
+		return a.number(0)
 	}
 	return a.tokens(n)
 }
@@ -270,29 +268,28 @@ func (a *account) need(n int) *big.Int {
 // come. Whoever grants tokens before they are there may refuse these all the same: such a debt is
 // beyond what can be counted.
 func (a *account) unpayable(n int) bool {
-	return n > a.burst && a.tokens(n).Cmp(new(big.Int).Mul(a.flow, big.NewInt(int64(suite.Century)))) > 0
+	return n > a.burst && a.tokens(n).Cmp(a.times(a.flow, int64(suite.Century))) > 0
 }
 
 // act is when n tokens may be used, at a level from which they have been taken.
 func (a *account) act(level *big.Int, n int) time.Duration {
-	level = new(big.Int).Add(level, a.tokens(n))
-	return a.due(level.Sub(level, a.need(n)))
+	return a.due(a.minus(a.sum(level, a.tokens(n)), a.need(n)))
 }
 
 // flowOf returns what a rate brings in a nanosecond, in units.
 func (a *account) flowOf(r Rate) *big.Int {
-	f := new(big.Int)
-	if r.Events > 0 && r.Per > 0 {
-		f.Div(f.Mul(big.NewInt(int64(r.Events)), a.one), big.NewInt(int64(r.Per)))
+	if r.Events <= 0 || r.Per <= 0 {
+		return a.number(0)
 	}
-	return f
+	f := a.times(a.one, int64(r.Events))
+	return f.Div(f, a.number(int64(r.Per)))
 }
 
 func (a *account) setRate(r Rate) {
 	a.rate, a.flow = r, a.flowOf(r)
 	a.grace = 1
 	if a.flow.Sign() > 0 {
-		if n := new(big.Int).Div(a.tolerance, a.flow); n.IsInt64() && n.Int64() < math.MaxInt64/2 {
+		if n := a.number(0).Div(a.tolerance, a.flow); n.IsInt64() && n.Int64() < math.MaxInt64/2 {
 			a.grace += time.Duration(n.Int64())
 		}
 	}
@@ -334,8 +331,8 @@ func (a *account) pass(at time.Duration) {
 	if a.rate == Inf || a.rate.Events == 0 && a.waives("RL-LIM0") {
 		a.hi = a.tokens(a.bound)
 	} else {
-		more := new(big.Int).Mul(a.flow, big.NewInt(int64(at-a.at)))
-		a.lo, a.hi = new(big.Int).Add(a.lo, more), new(big.Int).Add(a.hi, more)
+		more := a.times(a.flow, int64(at-a.at))
+		a.lo, a.hi = a.sum(a.lo, more), a.sum(a.hi, more)
 	}
 	a.at = at
 	a.clamp()
@@ -365,7 +362,7 @@ func (a *account) clamp() {
 func (a *account) add(lo, hi int) { a.bring(a.tokens(lo), a.tokens(hi)) }
 
 func (a *account) bring(lo, hi *big.Int) {
-	a.lo, a.hi = new(big.Int).Add(a.lo, lo), new(big.Int).Add(a.hi, hi)
+	a.lo, a.hi = a.sum(a.lo, lo), a.sum(a.hi, hi)
 	a.clamp()
 }
 
@@ -377,8 +374,7 @@ func (a *account) due(level *big.Int) time.Duration {
 	if a.flow.Sign() == 0 {
 		return math.MaxInt64
 	}
-	n := new(big.Int).Neg(level)
-	n.Add(n, new(big.Int).Sub(a.flow, big.NewInt(1)))
+	n := a.minus(a.minus(a.flow, level), a.number(1))
 	if n.Div(n, a.flow); !n.IsInt64() {
 		return math.MaxInt64
 	}
@@ -401,7 +397,7 @@ func (a *account) debt() string {
 	if a.hi.Sign() >= 0 {
 		return a.level() + " after this reservation"
 	}
-	least, most := new(big.Int).Neg(a.hi), new(big.Int).Neg(a.lo)
+	least, most := a.minus(a.number(0), a.hi), a.minus(a.number(0), a.lo)
 	if a.noFloor {
 		most = least
 	}
@@ -420,11 +416,4 @@ func (a *account) words(least, most *big.Int, only string) string {
 		return "between " + read(least) + " and " + tokens
 	}
 	return tokens
-}
-
-func larger(a, b *big.Int) *big.Int {
-	if a.Cmp(b) > 0 {
-		return a
-	}
-	return b
 }

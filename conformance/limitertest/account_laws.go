@@ -84,7 +84,7 @@ func (m memory) trace(x *exam, job suite.Job) *difference {
 	if m.traced[job.Family] >= enough {
 		return nil
 	}
-	d := accounted(&x.Trace, x.traits)
+	d := x.account().replay()
 	if d == nil || x.leavesOtherwise() {
 		return nil
 	}
@@ -96,7 +96,7 @@ func (m memory) trace(x *exam, job suite.Job) *difference {
 		if !suite.Has(w.ops...)(job) || w.law == eatsAnything && d.slight {
 			continue
 		}
-		other, about := newAccount(&x.Trace, x.traits).without(w.law)
+		other, about := x.account().without(w.law)
 		if about && (other == nil || other.event > d.event) {
 			if d.law, _, _ = strings.Cut(w.law, ":"); d.law == "W-CANCEL" {
 				d.because += x.gaveUp(d.at)

@@ -33,7 +33,7 @@ func (a *account) allow(d *conformance.Done) {
 	// While others wait of whom nobody knows whether they have taken their tokens already, what it is answered does
 	// not show the level without them, nor with them.
 	need, amid := a.need(d.N), a.traits.Fair != FairFIFO && a.awaited()
-	least, most := new(big.Int).Sub(need, a.tolerance), new(big.Int).Add(need, a.tolerance)
+	least, most := a.minus(need, a.tolerance), a.sum(need, a.tolerance)
 	switch {
 	case d.OK:
 		if a.hi.Cmp(least) < 0 {
@@ -117,11 +117,11 @@ func (a *account) shown(d *conformance.Done) {
 	most := a.hi
 	for _, c := range a.claims {
 		if c.d.Op == verb.Wait && !c.ended && !c.free {
-			most = new(big.Int).Add(most, a.tokens(c.d.N))
+			most = a.sum(most, a.tokens(c.d.N))
 		}
 	}
-	most = new(big.Int).Add(larger(most, new(big.Int)), a.tolerance)
-	least := new(big.Int).Sub(a.lo, new(big.Int).Add(a.tolerance, a.one))
+	most = a.sum(positive(most), a.tolerance)
+	least := a.minus(a.lo, a.sum(a.tolerance, a.one))
 	got := new(big.Rat).SetFloat64(d.Tokens)
 	if got != nil {
 		got.Mul(got, new(big.Rat).SetInt(a.one))

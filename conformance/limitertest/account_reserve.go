@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"math"
-	"math/big"
 	"slices"
 	"time"
 
@@ -85,9 +84,9 @@ func (a *account) delayed(c *claim) {
 	if d.Delay <= 0 || a.waives("RS-DEBT") {
 		return
 	}
-	owed := new(big.Int).Neg(new(big.Int).Mul(a.flow, big.NewInt(int64(d.Delay))))
+	owed := a.times(a.flow, -int64(d.Delay))
 	owed.Add(owed, a.need(d.N)).Sub(owed, a.tokens(d.N))
-	low, high := new(big.Int).Sub(owed, a.tolerance), new(big.Int).Add(owed, a.tolerance)
+	low, high := a.minus(owed, a.tolerance), a.sum(owed, a.tolerance)
 	if a.noFloor = false; a.lo.Cmp(low) < 0 {
 		a.lo = low
 	}
@@ -200,7 +199,7 @@ func (a *account) waitedBehind(c *claim) int {
 			last = max(last, o.from)
 		}
 	}
-	lack := new(big.Int).Mul(a.flow, big.NewInt(int64(last-c.to)))
+	lack := a.times(a.flow, int64(last-c.to))
 	lack.Add(lack, a.tolerance)
 	return int(lack.Div(lack, a.one).Int64())
 }
@@ -227,8 +226,8 @@ func (a *account) moved(how OnChange) {
 		}
 		more := a.tokens(behind)
 		behind += c.d.N
-		from := a.act(new(big.Int).Add(a.hi, new(big.Int).Add(more, a.tokens(lost))), c.d.N)
-		to := a.act(new(big.Int).Add(a.lo, more), c.d.N)
+		from := a.act(a.sum(a.hi, a.sum(more, a.tokens(lost))), c.d.N)
+		to := a.act(a.sum(a.lo, more), c.d.N)
 		if a.rate == Inf {
 			from, to = a.at, a.at
 		}

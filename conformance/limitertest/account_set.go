@@ -13,11 +13,9 @@ func (a *account) setLimit(r Rate) {
 	a.changes++
 	a.limits++
 	old, flow := a.rate, a.flow
-	was := new(big.Int).Set(a.lo)
 	a.setRate(r)
 	switch {
 	case old == Inf || r == Inf:
-		a.lo = was
 		if old == Inf {
 			a.hi = a.tokens(a.bound) // an infinite rate may have filled the bucket
 		}
@@ -47,7 +45,7 @@ func (a *account) setLimit(r Rate) {
 
 // hindsight returns the level as if the new limit had held from the beginning.
 func (a *account) hindsight(level, flow *big.Int, lower bool) *big.Int {
-	gain := new(big.Int).Sub(a.flow, flow)
+	gain := a.minus(a.flow, flow)
 	gain.Mul(gain, big.NewInt(int64(a.at-a.tr.Done[0].At)))
 	if (gain.Sign() < 0) != lower {
 		return level
@@ -118,7 +116,7 @@ func (a *account) measure() {
 			continue
 		}
 		full := a.tokens(a.burst)
-		if left := new(big.Int).Sub(full, a.hi); c.room.least == nil || left.Cmp(c.room.least) < 0 {
+		if left := a.minus(full, a.hi); c.room.least == nil || left.Cmp(c.room.least) < 0 {
 			c.room.least = left
 		}
 		if left := full.Sub(full, a.lo); !a.noFloor && (c.room.most == nil || left.Cmp(c.room.most) < 0) {
@@ -139,20 +137,20 @@ func (a *account) giveBack(c *claim, lo, hi int) {
 	least, most := a.tokens(lo), a.tokens(hi)
 	if c.changes != a.changes {
 		if r := c.room.most; r != nil && !a.exceeds(c) {
-			most = smaller(most, larger(r, new(big.Int)))
+			most = smaller(most, positive(r))
 		}
 		room := a.foreseen(c)
 		if r := c.room.least; r != nil {
 			room = smaller(room, r)
 		}
 		if room.Cmp(least) < 0 {
-			least = smaller(least, larger(room, new(big.Int)))
+			least = smaller(least, positive(room))
 			c.unreturned = c.d.N
 		}
 	}
-	a.share(c, larger(least, new(big.Int)), larger(most, new(big.Int)))
+	a.share(c, positive(least), positive(most))
 	for _, o := range a.claims {
-		o.given.Add(&o.given, larger(most, new(big.Int)))
+		o.given.Add(&o.given, positive(most))
 	}
 	a.bring(least, most)
 }
@@ -178,14 +176,14 @@ func (a *account) share(c *claim, least, most *big.Int) {
 	if c.room.least == nil || c.room.most == nil {
 		return
 	}
-	c.room = room{new(big.Int).Sub(c.room.least, most), new(big.Int).Sub(c.room.most, least)}
+	c.room = room{a.minus(c.room.least, most), a.minus(c.room.most, least)}
 	for _, o := range a.claims {
 		switch {
 		case o.ended || o.free || o.room.least == nil || o.room.most == nil:
 		case o.number < c.number:
 			o.room = room{smaller(o.room.least, c.room.least), smaller(o.room.most, c.room.most)}
 		default:
-			o.room = room{new(big.Int).Sub(o.room.least, most), new(big.Int).Sub(o.room.most, least)}
+			o.room = room{a.minus(o.room.least, most), a.minus(o.room.most, least)}
 		}
 	}
 }
@@ -194,11 +192,4 @@ func (a *account) share(c *claim, least, most *big.Int) {
 // waived.
 func (a *account) exceeds(c *claim) bool {
 	return a.waives("CN-UPPER") || c.d.Op == verb.Wait && (a.waives("W-CANCEL") || a.waives("W-DEADEQ"))
-}
-
-func smaller(a, b *big.Int) *big.Int {
-	if a.Cmp(b) < 0 {
-		return a
-	}
-	return b
 }

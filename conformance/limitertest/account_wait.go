@@ -42,7 +42,7 @@ func (a *account) wait(d *conformance.Done, number int, early bool) {
 		a.claims = append(a.claims, c)
 		return
 	}
-	after := func(level *big.Int) time.Duration { return a.due(new(big.Int).Sub(level, a.need(d.N))) }
+	after := func(level *big.Int) time.Duration { return a.due(a.minus(level, a.need(d.N))) }
 	c.from, c.to = after(a.hi), after(a.lo)
 	if failed && !cancelledFirst(a.tr, d, number) && !a.outgrownFirst(d) {
 		a.failed(c)
@@ -128,11 +128,11 @@ func (a *account) served(c *claim) {
 		a.noFloor = true // who keeps tokens for the first in its queue may keep no more than the new burst
 	case fifo && at-a.grace > c.to && !a.noFloor:
 		a.differ("W-EXACT", c.to, c.there(c.to), "%s returned at %s, want %s", what, when, timeline.Duration(c.to))
-	case !fifo && a.hi.Cmp(new(big.Int).Sub(a.need(d.N), a.tolerance)) < 0:
+	case !fifo && a.hi.Cmp(a.minus(a.need(d.N), a.tolerance)) < 0:
 		a.differ("W-NOTEARLY", at, a.level(), "%s returned at %s, before its tokens were available", what, when)
 	}
 	if off := max(c.from-at, at-c.to); fifo && a.found != nil && off > 0 {
-		brings := new(big.Int).Mul(a.flow, big.NewInt(int64(off)))
+		brings := a.times(a.flow, int64(off))
 		a.found.slight = brings.Lsh(brings, 2).Cmp(a.one) < 0
 	}
 	c.ended = true
@@ -211,14 +211,14 @@ func (a *account) anybody(until time.Duration) {
 		case c.free || c.outgrown || c.moved || c.cancelled >= 0:
 			return
 		default:
-			level = new(big.Int).Add(level, a.tokens(c.d.N)) // it has taken nothing yet
+			level = a.sum(level, a.tokens(c.d.N)) // it has taken nothing yet
 			waiting, most = append(waiting, c), max(most, c.d.N)
 		}
 	}
 	if len(waiting) == 0 {
 		return
 	}
-	to := a.due(new(big.Int).Sub(level, a.need(most)))
+	to := a.due(a.minus(level, a.need(most)))
 	if c := waiting[0]; until-a.grace-a.traits.nap(a.rate) > to {
 		because := c.there(to)
 		if len(waiting) > 1 {

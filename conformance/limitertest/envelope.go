@@ -185,9 +185,9 @@ func (x *exam) envelope() *suite.Violation {
 			}
 			a := x.view()
 			top := x.top(g, burst, over, first.at, last.at, x.traits.Overdraft || prepaid)
-			flow := new(big.Int).Mul(a.flowOf(rate), big.NewInt(int64(last.at-first.at)))
-			most := new(big.Int).Add(flow, new(big.Int).Mul(top, a.one))
-			if a.tokens(sum).Cmp(new(big.Int).Add(most, a.tolerance)) <= 0 {
+			flow := a.times(a.flowOf(rate), int64(last.at-first.at))
+			most := a.sum(flow, new(big.Int).Mul(top, a.one))
+			if a.tokens(sum).Cmp(a.sum(most, a.tolerance)) <= 0 {
 				continue
 			}
 			in := func(units *big.Int) string {

@@ -1,7 +1,6 @@
 package limitertest
 
 import (
-	"math/big"
 	"slices"
 	"strings"
 	"time"
@@ -108,9 +107,9 @@ func (a *account) unsure(d *conformance.Done) {
 	case d.N > a.burst && !a.traits.Overdraft:
 		a.open = a.traits.Oversize == OversizePrepaid
 	default:
-		left := new(big.Int).Sub(a.need(d.N), a.tokens(d.N))
+		left := a.minus(a.need(d.N), a.tokens(d.N))
 		left.Sub(left, a.tolerance)
-		left = larger(left, new(big.Int).Sub(a.lo, a.tokens(d.N)))
+		left = larger(left, a.minus(a.lo, a.tokens(d.N)))
 		if a.lo.Cmp(left) > 0 {
 			a.lo = left
 		}

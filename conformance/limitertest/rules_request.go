@@ -280,7 +280,7 @@ func (x *exam) tokens() *suite.Violation {
 		return nil
 	}
 	look := func() *account {
-		a := newAccount(&x.Trace, x.traits)
+		a := x.account()
 		a.judgesTokens = true
 		return a
 	}

@@ -19,6 +19,7 @@ type exam struct {
 	*suite.Recording
 	traits *Traits
 	of     *contract
+	begun  *account // see account
 	seen   *view
 	// unexplained is the first difference from the account, with the law that it breaks;
 	// nil if there is none.
@@ -45,9 +46,18 @@ func (c *contract) Exam(t *Traits, rec *suite.Recording, job suite.Job) *exam {
 // view returns the trace with the levels of the exact bucket, built once.
 func (x *exam) view() *view {
 	if x.seen == nil {
-		x.seen = newView(&x.Trace, x.traits)
+		x.seen = newView(x.account())
 	}
 	return x.seen
+}
+
+// account returns the account at the beginning of the run.
+func (x *exam) account() *account {
+	if x.begun == nil {
+		x.begun = newAccount(&x.Trace, x.traits)
+	}
+	a := *x.begun
+	return &a
 }
 
 // made reports whether there is anything to judge: the limiter was made and the run came
@@ -233,8 +243,8 @@ type step struct {
 	brimful bool
 }
 
-func newView(tr *conformance.Trace, traits *Traits) *view {
-	v := &view{account: newAccount(tr, traits)}
+func newView(a *account) *view {
+	v, tr := &view{account: a}, a.tr
 	v.full, v.steps = v.tokens(v.burst), make([]step, 0, len(tr.Done))
 	level, brimful := v.lo, false
 	for i := range tr.Done {
@@ -243,12 +253,12 @@ func newView(tr *conformance.Trace, traits *Traits) *view {
 			level, brimful = v.refill(level, d.At-v.at)
 			v.at = d.At
 		}
-		s := step{Done: d, level: level, margin: new(big.Int).Sub(level, v.need(d.N)), due: d.At, brimful: brimful}
+		s := step{Done: d, level: level, margin: v.minus(level, v.need(d.N)), due: d.At, brimful: brimful}
 		if d.Op == verb.Wait && v.flow.Sign() > 0 {
 			s.due = v.due(s.margin)
 		}
 		if d.Op == verb.Wait || d.Op == verb.Allow && d.OK && d.N > 0 {
-			level = new(big.Int).Sub(level, v.tokens(d.N))
+			level = v.minus(level, v.tokens(d.N))
 		}
 		v.steps = append(v.steps, s)
 	}
@@ -268,7 +278,7 @@ func (v *view) contradicts(s step) bool {
 // refill returns the level d nanoseconds later, and whether clearly more came in them than
 // fits.
 func (v *view) refill(level *big.Int, d time.Duration) (after *big.Int, spills bool) {
-	more := new(big.Int).Mul(v.flow, big.NewInt(int64(d)))
+	more := v.times(v.flow, int64(d))
 	if more.Add(more, level).Cmp(v.full) <= 0 {
 		return more, false
 	}

@@ -38,12 +38,12 @@ func (e *engine) explore(f Family) {
 		e.leave(e.active(), e.Inexact, f.Name, out...)
 		jobs = jobs[:fewer]
 	}
-	active := e.active()
+	judge := e.judge(e.active())
 	defer OneProcessor()()
 	defer e.settleDoubts()
 	for len(jobs) > 0 {
 		noticed := e.lab.leaving != nil
-		h := e.lab.run(jobs, func(j Job, rec *Recording) { e.judge(active, j, rec) })
+		h := e.lab.run(jobs, judge)
 		if e.lab.leaving != nil && !noticed && !f.Look {
 			e.lookAgain(e.lab.leaving)
 		}
@@ -72,7 +72,7 @@ func (e *engine) lookAgain(jobs []Job) {
 		}
 		again := jobs[i]
 		again.Look, again.Family = true, Leaks
-		e.lab.run([]Job{again}, func(j Job, rec *Recording) { e.judge(rule, j, rec) })
+		e.lab.run([]Job{again}, e.judge(rule))
 		jobs = jobs[i+1:]
 	}
 	if e.broken(leakRule) == nil {

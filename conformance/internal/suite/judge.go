@@ -14,8 +14,13 @@ func (e *engine) active() []*law {
 	})
 }
 
-// judge shows a run to every rule.
-func (e *engine) judge(active []*law, j Job, rec *Recording) {
+// judge returns what shows a run to every one of the rules. What they have found is looked up once.
+func (e *engine) judge(active []*law) func(j Job, rec *Recording) {
+	found := make([]*finding, len(active))
+	return func(j Job, rec *Recording) { e.judged(active, found, j, rec) }
+}
+
+func (e *engine) judged(active []*law, found []*finding, j Job, rec *Recording) {
 	if rec.LeftOut != "" {
 		if rec.LeftOut == polls {
 			e.tooMuch(j.Schedule.Config.String(), j.Schedule)
@@ -29,11 +34,14 @@ func (e *engine) judge(active []*law, j Job, rec *Recording) {
 	e.keepAtHand(j, rec)
 	x := e.c.exam(e.traits, rec, j)
 	var broken []breach
-	for _, r := range active {
+	for i, r := range active {
 		if !r.about(j) || !r.sees(x) {
 			continue
 		}
-		f := e.found(r.ID)
+		if found[i] == nil {
+			found[i] = e.found(r.ID)
+		}
+		f := found[i]
 		if f.judged++; f.judged == 1 || j.text != "" && j.text == e.best[r.ID] {
 			f.example = rec
 		}

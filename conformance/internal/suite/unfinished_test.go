@@ -147,7 +147,7 @@ func TestBudget_ofAllRuns(t *testing.T) {
 	judged := 0
 	for ; judged < 100 && e.tooLong(long) == ""; judged++ {
 		other := MustParse(fmt.Sprintf("wait=%dms | call 1 @0 | call 2 @1h", 20+judged))
-		e.judge(nil, Job{Schedule: other}, &Recording{wakes: hour})
+		e.judge(nil)(Job{Schedule: other}, &Recording{wakes: hour})
 	}
 	if want := enough/hour + 1; judged != want {
 		t.Errorf("%d such hours are judged, want %d", judged, want)
