@@ -114,6 +114,7 @@ func TestInit_beside(t *testing.T) {
 
 // An open decision counts as a broken rule where a Kind is chosen.
 func TestInit_decision(t *testing.T) {
+	prove.Require(t, prove.Suite)
 	if !synctestcompat.Available {
 		t.Skip("package time can only be held in a bubble: " + synctestcompat.Reason)
 	}
