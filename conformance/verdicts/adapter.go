@@ -136,11 +136,13 @@ func (a *adapter) adapted(c choice, maker *types.Func) *adapter {
 	}
 	b.assume("it keeps the contract of %s", c)
 	b.make()
-	switch b.c.pkg {
-	case "clocktest":
+	switch wrap := b.middleware(); {
+	case b.c.pkg == "clocktest":
 		b.fillClock()
-	case "quotatest":
-		b.fillQuota()
+	case wrap != "" && b.c.pkg == "quotatest":
+		b.counted(wrap)
+	case wrap != "" && b.c.pkg == "concurrencytest":
+		b.serve(wrap)
 	default:
 		b.fill()
 	}

@@ -125,7 +125,8 @@ func (a *adapter) byOperations() []string {
 	}
 	for _, c := range known {
 		for _, o := range c.operations {
-			if slices.Contains(c.must, o.field) && a.method(o.methods[0]) != nil && o.methods[0] != events[0] {
+			if slices.Contains(c.must, o.field) && o.result != grant && a.method(o.methods[0]) != nil &&
+				o.methods[0] != events[0] {
 				return []string{c.pkg}
 			}
 		}

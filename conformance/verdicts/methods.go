@@ -12,10 +12,6 @@ import (
 // fill sets the fields of Funcs from the methods of the subject.
 func (a *adapter) fill() {
 	if sig, ok := a.subject.Underlying().(*types.Signature); ok {
-		if wrap := a.middleware(); wrap != "" && a.c.pkg == "concurrencytest" {
-			a.serve(wrap)
-			return
-		}
 		a.function(sig)
 		return
 	}
@@ -23,13 +19,9 @@ func (a *adapter) fill() {
 	if a.c.pkg == "concurrencytest" {
 		a.fillGroup(used)
 	}
-	requests := a.requests()
+	requests, decision := a.requests(), a.decision()
 	for _, o := range a.c.operations {
-		methods := o.methods
-		if o.result == boolean && slices.Contains(a.c.must, o.field) {
-			methods = slices.Concat(methods, requests)
-		}
-		for _, name := range methods {
+		for _, name := range a.candidates(o, requests, decision) {
 			name, waits := strings.CutPrefix(name, "go ")
 			name, open := strings.CutPrefix(name, "told ")
 			m := a.method(name)
@@ -57,12 +49,23 @@ func (a *adapter) fill() {
 	a.filled()
 }
 
+// candidates are the names of the methods that may be an operation.
+func (a *adapter) candidates(o operation, requests []string, decision *answer) []string {
+	switch must := slices.Contains(a.c.must, o.field); {
+	case must && o.result == boolean:
+		return slices.Concat(o.methods, requests)
+	case must && o.result == grant && decision != nil:
+		return []string{decision.method}
+	}
+	return o.methods
+}
+
 // filled says what the fields that are set mean for the test, and which must be.
 func (a *adapter) filled() {
 	if a.c.pkg == "leakybuckettest" && strings.Contains(strings.Join(a.fields, "\n"), "context.Background())") {
 		a.ask("its waits are never cancelled here: -contract limitertest tries that")
 	}
-	at := a.set["AllowAt"] || a.set["AllowKeyAt"]
+	at := slices.ContainsFunc(a.c.must, func(f string) bool { return a.set[f] && strings.HasSuffix(f, "At") })
 	if at && !slices.ContainsFunc(a.c.must, func(f string) bool { return a.set[f] && !strings.HasSuffix(f, "At") }) {
 		a.time = "Explicit"
 	} else if at {
@@ -139,10 +142,14 @@ func (a *adapter) isTry(o operation, name string) bool {
 }
 
 // done reports whether a field, or what makes it needless, is set.
-func (a *adapter) done(field string) bool { return a.set[field] || a.set[instead[field]] }
+func (a *adapter) done(field string) bool {
+	return a.set[field] || slices.ContainsFunc(instead[field], func(other string) bool { return a.set[other] })
+}
 
 // keyed reports whether requests or events have keys.
-func (a *adapter) keyed() bool { return a.set["CallKey"] || a.set["AllowKey"] || a.set["AllowKeyAt"] }
+func (a *adapter) keyed() bool {
+	return a.set["CallKey"] || a.set["AllowKey"] || a.set["AllowKeyAt"] || a.set["TakeKey"] || a.set["TakeKeyAt"]
+}
 
 // function is for constructors that return a function: it is the event.
 func (a *adapter) function(sig *types.Signature) {
@@ -178,26 +185,17 @@ func (n *needs) take(k kind) bool {
 // call is an operation by means of a function, "" if it cannot be. One that waits for what comes of it is called on a
 // goroutine.
 func (a *adapter) call(o operation, sig *types.Signature, fn string, waits bool) string {
-	var have, want, args []string
+	var have, want []string
 	left := needs(slices.Clone(o.params))
 	// With keys, other operations of events act on all keys or do nothing.
-	a.anyKey = map[bool]string{true: "1"}[o.field == "Call" || a.c.pkg == "limitertest"]
+	a.anyKey = map[bool]string{true: "1"}[o.field == "Call" || o.result == grant || a.c.pkg == "limitertest"]
 	a.numbers = countOf(count, sig.Params())
 	a.text = a.textOf(sig)
-	for i := range sig.Params().Len() {
-		if variadic(sig, i) {
-			if eventOf(sig) == i && left.take(payload) {
-				args = append(args, a.payload(isSlice(sig.Params().At(i).Type())))
-			}
-			break
-		}
-		arg := a.argument(sig.Params().At(i), &left)
-		if arg == "" {
-			return ""
-		}
-		args = append(args, arg)
+	args := a.passed(sig, &left)
+	if slices.Contains(args, "") {
+		return ""
 	}
-	single := slices.Contains(left, count) && a.c.pkg == "limitertest"
+	single := slices.Contains(left, count) && (o.result == grant || a.c.pkg == "limitertest")
 	for _, k := range o.params {
 		name, of, _ := strings.Cut(parameters[k], " ")
 		if slices.Contains(left, k) { // the method knows nothing of it
@@ -230,7 +228,20 @@ func (a *adapter) call(o operation, sig *types.Signature, fn string, waits bool)
 	case strings.Contains(body, "close(done)"): // it may return before the function has
 		body = a.awaited(body, fn)
 	}
-	return fmt.Sprintf("func(%s)%s { %s%s }", strings.Join(have, ", "), returns[o.result], a.guard(o, sig), body)
+	return fmt.Sprintf("func(%s)%s { %s%s }", strings.Join(have, ", "), returns[o.result], a.guard(o, sig, fn), body)
+}
+
+// passed are the arguments of a call, "" for one that cannot be told.
+func (a *adapter) passed(sig *types.Signature, left *needs) (args []string) {
+	for i := range sig.Params().Len() {
+		switch v := sig.Params().At(i); {
+		case !variadic(sig, i):
+			args = append(args, a.argument(v, left))
+		case eventOf(sig) == i && left.take(payload):
+			args = append(args, a.payload(isSlice(v.Type())))
+		}
+	}
+	return args
 }
 
 // needs reports whether what knows nothing of a parameter is no such operation.
@@ -290,7 +301,7 @@ func (a *adapter) misfit(t types.Type, expr string) string {
 var narrow = regexp.MustCompile(`^(u?int)(8|16|32)?(?:64)?$`)
 
 // guard refuses numbers that a function's type cannot say. As no more are ever granted, such a request is denied.
-func (a *adapter) guard(o operation, sig *types.Signature) string {
+func (a *adapter) guard(o operation, sig *types.Signature, fn string) string {
 	for v := range sig.Params().Variables() {
 		condition := a.misfit(v.Type(), "n")
 		if condition != "" && slices.Contains(o.params, count) && !a.isNumbered(v) && quantity(v) {
@@ -298,7 +309,11 @@ func (a *adapter) guard(o operation, sig *types.Signature) string {
 				boolean: "return false", failure: `return errors.New("range")`, attempt: "return nil, false",
 				release: `return nil, errors.New("range")`, none: `panic("out of range")`,
 				booking: "return limitertest.Reservation{OK: func() bool { return false }}",
+				grant:   "return quotatest.Answer{}",
 			}[o.result]
+			if o.result == grant && a.answer(o, sig, strings.TrimPrefix(fn, instance+".")).more() {
+				returned = `panic("out of range")` // as what is answered with more would be judged
+			}
 			return "if " + condition + " { " + returned + " }\n"
 		}
 	}

@@ -28,6 +28,7 @@ const (
 	release // a func() that gives back
 	attempt // one, and whether there is one
 	booking // a limitertest.Reservation
+	grant   // a quotatest.Answer
 	pace    // a limitertest.Rate
 )
 
@@ -40,9 +41,9 @@ type operation struct {
 }
 
 // instead are the fields that make others needless.
-var instead = map[string]string{
-	"Acquire": "Take", "Lock": "Take", "TryAcquire": "Take", "Release": "Take", "Add": "Put", "Take": "Put",
-	"Wait": "WaitN", "AllowAt": "AllowKeyAt",
+var instead = map[string][]string{
+	"Acquire": {"Take"}, "Lock": {"Take"}, "TryAcquire": {"Take"}, "Release": {"Take"}, "Add": {"Put"},
+	"Take": {"Put", "TakeAt", "TakeKey", "TakeKeyAt"}, "Peek": {"PeekAt"}, "Wait": {"WaitN"}, "AllowAt": {"AllowKeyAt"},
 }
 
 // contract is what init knows of one.
@@ -169,6 +170,17 @@ var known = []*contract{
 		rates:     []string{"float64(cfg.Limit) / cfg.Window.Seconds()"},
 		must:      []string{"Take", "TakeKey", "TakeAt", "TakeKeyAt"},
 		perSecond: struct{ expr, unless string }{"cfg.Limit", "cfg.Window != time.Second"},
+		operations: []operation{
+			{"TakeKeyAt", []kind{instant, key, count}, grant, decides},
+			{"TakeKey", []kind{key, count}, grant, decides},
+			{"TakeAt", []kind{instant, count}, grant, decides},
+			{"Take", []kind{count}, grant, decides},
+			{"PeekAt", []kind{instant}, grant, append([]string{"Peek"}, lefts...)},
+			{"Peek", nil, grant, append([]string{"Peek"}, lefts...)},
+			{"GiveBack", []kind{count}, none, []string{"GiveBack", "Refund", "Return", "Undo"}},
+			{"Reset", nil, none, []string{"Reset"}},
+			{"Stop", nil, none, stops},
+		},
 	},
 	{
 		pkg: "batchtest", made: "batch", names: batches, durations: []string{"cfg.Delay"}, counts: []string{"cfg.Size"},

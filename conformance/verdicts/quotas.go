@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"go/types"
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -29,154 +30,146 @@ var (
 	again     = regexp.MustCompile(`(?i)\b(retry|again|come back|wait)`) // of a comment, on a duration without a name
 )
 
-// decision is a method that answers a request, and what its answer has.
-type decision struct {
-	call     string            // what is called, with its arguments
-	vars     []string          // its results
-	fields   map[string]string // of quotatest.Answer
-	counts   bool              // it takes a number
-	misfit   string            // and none of these
-	recorder bool              // it takes what http handlers get
-	keyed    bool              // it takes the number of a key
-	explicit bool              // it takes the time
-	open     bool              // whether its true grants or denies is not told
-	unused   []string          // what is said of results that are not used
+// answer is what the results of a method say of a request.
+type answer struct {
+	method string
+	vars   []string          // its results
+	fields map[string]string // of quotatest.Answer
+	single bool              // it is not told how many
+	open   bool              // whether its true grants or denies is not told
+	unused []string          // what is said of results that are not used
 }
 
 // more reports whether it says more than yes or no.
-func (d *decision) more() bool {
+func (d *answer) more() bool {
 	return d != nil && (d.fields["Remaining"] != "" || d.fields["RetryAfter"] != "" || d.fields["ResetAfter"] != "")
 }
 
-// decision is the method by which the subject decides, that with the most to say; nil if there is
-// none.
-func (a *adapter) decision() *decision {
-	var best *decision
+// decision is the method by which the subject decides, that with the most to say; nil if there is none.
+func (a *adapter) decision() (best *answer) {
+	quota := known[slices.IndexFunc(known, func(c *contract) bool { return c.pkg == "quotatest" })]
 	for _, name := range decides {
 		sig := a.signature(name)
-		if sig == nil {
-			continue
-		}
-		d := a.decides(name, sig)
-		if d != nil && (best == nil || best.open || !d.open && len(d.fields) > len(best.fields) ||
-			d.counts && !best.counts && !d.open && len(d.fields) == len(best.fields)) {
-			best = d
+		for _, o := range quota.operations {
+			b := *a
+			b.choice, b.imports = choice{c: quota}, maps.Clone(a.imports)
+			b.set, b.traits = map[string]bool{}, map[string]string{}
+			if sig == nil || !slices.Contains(quota.must, o.field) {
+				continue
+			}
+			d := b.answer(o, sig, name)
+			if d == nil || b.call(o, sig, instance+"."+name, false) == "" && !d.open {
+				continue
+			}
+			d.single = b.traits["OneAtATime"] != ""
+			if best == nil || best.open || !d.open && len(d.fields) > len(best.fields) ||
+				!d.open && len(d.fields) == len(best.fields) && best.single && !d.single {
+				best = d
+			}
 		}
 	}
 	return best
 }
 
-// decides tells what a method answers, nil if it is no decision.
-func (a *adapter) decides(name string, sig *types.Signature) *decision {
-	d := &decision{fields: map[string]string{}}
-	args, ok := d.arguments(a, sig, name != "Peek")
-	if !ok {
-		return nil
+// answer tells what the results of a method are, nil if whether it grants a request is not among them.
+func (a *adapter) answer(o operation, sig *types.Signature, method string) *answer {
+	d := &answer{method: method, fields: map[string]string{}}
+	now := map[bool]string{true: "env.Clock.Now()"}[a.time == "Injected"]
+	if slices.Contains(o.params, instant) {
+		now = "at"
 	}
 	for i := range sig.Results().Len() {
-		d.result(a, name, sig.Results(), i)
+		v := sig.Results().At(i)
+		name, local, found := a.nameOf(method, sig.Results(), i), v.Name(), false
+		if len(local) < 2 || slices.Contains(reserved, local) {
+			local = fmt.Sprintf("r%d", i)
+		}
+		set := func(field, expr string) {
+			if d.fields[field] == "" {
+				d.fields[field], found = expr, true
+			}
+		}
+		switch k := kindOf(v.Type()); {
+		case k == failure:
+			set("Err", local)
+		case k == boolean && d.fields["OK"] == "":
+			denied, told := a.denies(method, name)
+			d.open = !told
+			set("OK", map[bool]string{true: "!", false: ""}[denied]+local)
+		default:
+			for _, m := range append(members(v.Type()), member{name, "", k}) {
+				d.member(local, now, m, set)
+			}
+		}
+		d.vars = append(d.vars, map[bool]string{true: local, false: "_"}[found])
+		if !found {
+			d.unused = append(d.unused, fmt.Sprintf("result %d of %s, a %s, is not used: "+
+				"add it to the Answer if it is one of its fields", i+1, method, types.TypeString(v.Type(), a.short)))
+		}
 	}
-	if d.fields["OK"] == "" {
-		return nil
+	if slices.Contains(o.params, count) { // it is a request
+		if d.fields["Remaining"] == "" {
+			d.fields["Remaining"] = a.remainder(o)
+		}
+		if d.fields["OK"] == "" {
+			return nil
+		}
 	}
-	d.call = instance + "." + name + "(" + strings.Join(args, ", ") + ")"
 	return d
 }
 
-// arguments are those of a call, of which one is the number of a key if there is a key to be numbered.
-func (d *decision) arguments(a *adapter, sig *types.Signature, numbered bool) (args []string, ok bool) {
-	for i := range sig.Params().Len() {
-		if variadic(sig, i) {
-			break
-		}
-		v := sig.Params().At(i)
-		t, arg := v.Type(), ""
-		switch k := kindOf(t); {
-		case k == context:
-			arg = "context.Background()"
-		case k == ident:
-			arg = a.keyText(v, isKey(v) && numbered && !d.keyed)
-			d.keyed = d.keyed || strings.Contains(arg, "(key)")
-		case k == instant:
-			d.explicit, arg = true, "at"
-		case k == count && a.isNumbered(v):
-			d.keyed, arg = numbered, map[bool]string{true: "key", false: "1"}[numbered]
-		case k == count && !quantity(v):
-			arg = types.TypeString(t, a.qualifier) + "(0)"
-		case k == count && !d.counts, k == perSec && !d.counts:
-			d.counts, d.misfit, arg = true, a.misfit(t, "n"), a.fraction(t, "n")
-		default:
-			arg = map[string]string{"net/http.ResponseWriter": "w", "*net/http.Request": "r"}[types.TypeString(t, nil)]
-			d.recorder = true
-		}
-		if arg == "" {
-			return nil, false
-		}
-		args = append(args, arg)
-	}
-	return args, true
-}
-
-// remainder is what a method says of how many more events would be granted, of a numbered key or of key 1, as d asks;
-// "" if there is none.
-func (a *adapter) remainder(d *decision, numbered bool) string {
-	for _, name := range []string{"Remaining", "RemainingAt", "Left", "Available"} {
+// remainder is what a method says of how many more events would be granted, asked as an operation is; "" if there is
+// none.
+func (a *adapter) remainder(o operation) string {
+	for _, name := range lefts {
+		left := needs(slices.Clone(o.params))
 		sig := a.signature(name)
-		if sig == nil || sig.Results().Len() != 1 || kindOf(sig.Results().At(0).Type()) != count {
+		if sig == nil || !slices.Equal(kindsOf(sig.Results()), []kind{count}) {
 			continue
 		}
-		var asked decision
-		args, ok := asked.arguments(a, sig, numbered)
-		same := asked.explicit == d.explicit && asked.keyed == (d.keyed && numbered)
-		if ok && same && !asked.counts && !asked.recorder {
+		if args := a.passed(sig, &left); !slices.Contains(args, "") && slices.Equal(left, []kind{count}) {
 			return "int(" + instance + "." + name + "(" + strings.Join(args, ", ") + "))"
 		}
 	}
 	return ""
 }
 
-// result looks at a result of a decision. Of its only duration the comment tells what the name does not.
-func (d *decision) result(a *adapter, method string, results *types.Tuple, i int) {
-	v, said := results.At(i), a.comment(method)
-	name := strings.Trim(v.Name(), "_")
+// lefts are what is asked how many more events would be granted.
+var lefts = []string{"Remaining", "RemainingAt", "Left", "Available"}
+
+// nameOf is the name of a result. Of the only duration among them the comment tells what its name does not.
+func (a *adapter) nameOf(method string, results *types.Tuple, i int) string {
+	name, said := strings.Trim(results.At(i).Name(), "_"), a.comment(method)
+	if results.Len() == 1 && slices.Contains(lefts, method) {
+		return "remaining"
+	}
 	retry, reset := again.MatchString(said), strings.Contains(strings.ToLower(said), "reset")
 	if name == "" && i > 0 && retry != reset && countOf(duration, results) == 1 {
-		name = map[bool]string{true: "retryAfter", false: "resetAfter"}[retry]
+		return map[bool]string{true: "retryAfter", false: "resetAfter"}[retry]
 	}
-	local := v.Name()
-	if local == "" || len(local) == 1 || slices.Contains(reserved, local) {
-		local = fmt.Sprintf("r%d", i)
+	return name
+}
+
+// granting is the body of an adapter of what answers a request, "" if it does not say whether it grants it.
+func (a *adapter) granting(o operation, sig *types.Signature, method, call string) string {
+	d := a.answer(o, sig, method)
+	if d == nil || d.open || len(d.fields) == 0 {
+		return ""
 	}
-	found := false
-	set := func(field, expr string) {
-		if d.fields[field] == "" {
-			d.fields[field], found = expr, true
+	for _, said := range d.unused {
+		a.ask(said)
+	}
+	var parts []string
+	for _, name := range []string{"OK", "Remaining", "RetryAfter", "ResetAfter", "Err"} {
+		if d.fields[name] != "" {
+			parts = append(parts, name+": "+d.fields[name])
 		}
 	}
-	switch k := kindOf(v.Type()); {
-	case k == failure:
-		set("Err", local)
-	case k == boolean:
-		denied, told := refuses.MatchString(name), true
-		if name == "" && i == 0 {
-			denied, told = a.denies(method, "")
-		}
-		d.open = !told
-		set("OK", map[bool]string{true: "!", false: ""}[denied]+local)
-	default:
-		now := map[bool]string{true: "env.Clock.Now()"}[a.time == "Injected"]
-		if d.explicit {
-			now = "at"
-		}
-		for _, m := range append(members(v.Type()), member{name, "", k}) {
-			d.member(local, now, m, set)
-		}
+	list := strings.Join(parts, ", ")
+	if len(list) >= 70 {
+		list = "\n" + list + ",\n"
 	}
-	d.vars = append(d.vars, map[bool]string{true: local, false: "_"}[found])
-	if !found {
-		d.unused = append(d.unused, fmt.Sprintf("result %d of %s, a %s, is not used: "+
-			"add it to the Answer if it is one of its fields", i+1, method, types.TypeString(v.Type(), a.short)))
-	}
+	return strings.Join(d.vars, ", ") + " := " + call + "\nreturn quotatest.Answer{" + list + "}"
 }
 
 // member is what a result has: a field, or a method without parameters.
@@ -225,7 +218,7 @@ var says = []struct {
 }
 
 // member looks at a part of a result. An instant is one of package time if now is "".
-func (d *decision) member(local, now string, m member, set func(field, expr string)) {
+func (d *answer) member(local, now string, m member, set func(field, expr string)) {
 	for _, s := range says {
 		switch {
 		case s.kind != m.kind || !s.names.MatchString(m.name):
@@ -237,12 +230,12 @@ func (d *decision) member(local, now string, m member, set func(field, expr stri
 	}
 }
 
-func (a *adapter) fillQuota() {
-	defer a.left(map[string]bool{"Init": a.maker == nil})
-	if wrap := a.middleware(); wrap != "" {
-		a.declare("OneAtATime", "true")
-		a.assume("its middleware counts requests: declare Fields if it sets the header")
-		a.put("Take", `func(n int) quotatest.Answer {
+// counted sets Take to what a middleware does with a handler.
+func (a *adapter) counted(wrap string) {
+	defer a.left(map[string]bool{})
+	a.declare("OneAtATime", "true")
+	a.assume("its middleware counts requests: declare Fields if it sets the header")
+	a.put("Take", `func(n int) quotatest.Answer {
 if n != 1 {
 panic("one at a time")
 }
@@ -252,101 +245,6 @@ next := http.HandlerFunc(func(http.ResponseWriter, *http.Request) { served = tru
 left, _ := strconv.Atoi(w.Header().Get("X-RateLimit-Remaining"))
 return quotatest.Answer{OK: served, Remaining: left}
 }`)
-		return
-	}
-	d := a.decision()
-	if d != nil && d.open {
-		a.note("%s%s", d.call, undecided)
-	}
-	if d == nil || d.open {
-		a.lack("one of these must be set: Take, TakeAt")
-		a.fields = append(a.fields, "// Take: nothing fits.")
-		return
-	}
-	for _, said := range d.unused {
-		a.ask(said)
-	}
-	at := ""
-	if d.explicit {
-		at, a.time = "At", "Explicit"
-	}
-	left := ""
-	if d.fields["Remaining"] == "" {
-		left = a.remainder(d, true)
-		d.fields["Remaining"] = left
-	}
-	a.put(map[bool]string{true: "TakeKey", false: "Take"}[d.keyed]+at, d.text(a))
-	if left != "" {
-		a.put("Peek"+at, "func("+map[bool]string{true: "at time.Time"}[d.explicit]+
-			") quotatest.Answer {\nreturn quotatest.Answer{Remaining: "+a.remainder(d, false)+"}\n}")
-	}
-	if sig := a.signature("Peek"); sig != nil {
-		p := a.decides("Peek", sig)
-		if p != nil && !p.counts && !p.recorder && !p.keyed && p.explicit == d.explicit {
-			a.put("Peek"+at, p.text(a))
-		}
-	}
-	a.fillQuotaEnds()
-}
-
-// fillQuotaEnds sets the fields of quotatest.Funcs that give back, forget and end.
-func (a *adapter) fillQuotaEnds() {
-	for _, back := range []string{"GiveBack", "Refund", "Return", "Undo"} {
-		if sig := a.signature(back); sig != nil && slices.Equal(kindsOf(sig.Params()), []kind{count}) {
-			t := sig.Params().At(0).Type()
-			a.put("GiveBack", "func(n int) { "+instance+"."+back+"("+a.converted(t, "n")+") }")
-		}
-	}
-	if sig := a.signature("Close"); sig != nil && plain(sig) == "context.Context -> error" {
-		a.put("Stop", "func() { _ = "+instance+".Close(context.Background()) }")
-	}
-	for _, name := range append([]string{"Reset"}, stops...) {
-		if sig := a.signature(name); sig != nil && strings.HasPrefix(plain(sig), " -> ") {
-			field := map[bool]string{true: "Reset", false: "Stop"}[name == "Reset"]
-			a.put(field, "func() { "+instance+"."+name+"() }")
-		}
-	}
-}
-
-// text is the function that asks for a decision.
-func (d *decision) text(a *adapter) string {
-	var b strings.Builder
-	field := "Take"
-	if strings.HasPrefix(d.call, instance+".Peek(") {
-		field = "Peek"
-	}
-	params := map[string]string{"Take": "n int", "Peek": ""}[field]
-	if d.keyed {
-		params = "key, n int"
-	}
-	if d.explicit {
-		params = strings.TrimSuffix("at time.Time, "+params, ", ")
-	}
-	b.WriteString("func(" + params + ") quotatest.Answer {\n")
-	if !d.counts && field == "Take" {
-		b.WriteString("if n != 1 {\npanic(\"one at a time\")\n}\n")
-		a.declare("OneAtATime", "true")
-	}
-	if d.misfit != "" { // which no window grants; an answer with more than that would be judged
-		refusal := map[bool]string{true: `panic("out of range")`, false: "return quotatest.Answer{}"}[d.more()]
-		b.WriteString("if " + d.misfit + " {\n" + refusal + "\n}\n")
-	}
-	if d.recorder {
-		b.WriteString("w, r := httptest.NewRecorder(), httptest.NewRequest(\"GET\", \"/\", nil)\n")
-	}
-	fmt.Fprintf(&b, "%s := %s\n", strings.Join(d.vars, ", "), d.call)
-	var parts []string
-	for _, name := range []string{"OK", "Remaining", "RetryAfter", "ResetAfter", "Err"} {
-		if d.fields[name] != "" {
-			parts = append(parts, name+": "+d.fields[name])
-		}
-	}
-	if list := strings.Join(parts, ", "); len(list) < 70 {
-		fmt.Fprintf(&b, "return quotatest.Answer{%s}\n}", list)
-	} else {
-		fmt.Fprintf(&b, "return quotatest.Answer{\n%s,\n}\n}", list)
-	}
-	return b.String()
 }
 
 // middleware is the handler that the subject puts before next, "" if it is no middleware.

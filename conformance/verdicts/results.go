@@ -10,7 +10,7 @@ import (
 // returns are the results of operations.
 var returns = map[kind]string{
 	boolean: " bool", failure: " error", perSec: " float64", release: " (func(), error)",
-	attempt: " (func(), bool)", booking: " limitertest.Reservation",
+	attempt: " (func(), bool)", booking: " limitertest.Reservation", grant: " quotatest.Answer",
 }
 
 // conversions are the bodies that make what an operation returns of what a method does, where that is not among its
@@ -58,6 +58,8 @@ func (a *adapter) result(o operation, sig *types.Signature, fn, call string) (bo
 		return a.released(sig, call), false
 	case o.result == attempt:
 		return attempted.Replace(a.released(sig, call)), false
+	case o.result == grant:
+		return a.granting(o, sig, strings.TrimPrefix(fn, instance+"."), call), false
 	case o.result == booking:
 		return a.booked(o, sig, call), false
 	case at < 0:
