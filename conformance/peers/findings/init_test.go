@@ -18,13 +18,13 @@ const (
 )
 
 // subjects are types of the libraries, and the contract that `verdicts init` has to choose for
-// each. Why says what keeps the test that it writes from judging at once.
+// each: the likeliest, where it would try several if the test were not written into another folder. Why says what keeps the test that it writes from judging at once.
 var subjects = []struct{ folder, name, contract, why string }{
 	{".", "github.com/bep/debounce.New", "debouncertest", ""},
 	{".", "github.com/samber/lo.NewDebounce", "debouncertest", ""},
 	{".", "github.com/samber/lo.NewThrottle", "throttletest", ""},
 	{".", "github.com/romdo/go-debounce.New", "debouncertest", ""},
-	{".", "github.com/eapache/go-resiliency/batcher.Batcher", "throttletest", ""},
+	{".", "github.com/eapache/go-resiliency/batcher.Batcher", "batchtest", ""},
 	{".", "github.com/eapache/go-resiliency/semaphore.Semaphore", "concurrencytest", ""},
 	{".", "golang.org/x/time/rate.Limiter", "limitertest", ""},
 	{".", "golang.org/x/time/rate.Sometimes", "throttletest", ""},
@@ -35,8 +35,8 @@ var subjects = []struct{ folder, name, contract, why string }{
 	{".", "github.com/ulule/limiter/v3.Limiter", "quotatest", otherStore},
 	{".", "github.com/sethvargo/go-limiter/memorystore.New", "quotatest", runtimeClock},
 	{".", "go.uber.org/ratelimit.Limiter", "limitertest", ""},
-	{".", "github.com/failsafe-go/failsafe-go/ratelimiter.NewSmooth", "limitertest", ""},
-	{".", "github.com/failsafe-go/failsafe-go/ratelimiter.NewBursty", "limitertest", ""},
+	{".", "github.com/failsafe-go/failsafe-go/ratelimiter.NewSmooth", "quotatest", ""},
+	{".", "github.com/failsafe-go/failsafe-go/ratelimiter.NewBursty", "quotatest", ""},
 	{".", "github.com/failsafe-go/failsafe-go/bulkhead.New", "concurrencytest", ""},
 	{".", "github.com/go-chi/chi/v5/middleware.Throttle", "concurrencytest", ""},
 	{".", "github.com/jonboulle/clockwork.FakeClock", "clocktest", ""},
@@ -59,15 +59,15 @@ var subjects = []struct{ folder, name, contract, why string }{
 	{"recent", "github.com/zeromicro/go-zero/core/syncx.Limit", "concurrencytest", ""},
 	{"recent", "github.com/zeromicro/go-zero/core/syncx.TimeoutLimit", "concurrencytest", ""},
 	{"recent", "github.com/zeromicro/go-zero/core/executors.LessExecutor", "throttletest", ""},
-	{"recent", "github.com/zeromicro/go-zero/core/executors.DelayExecutor", "throttletest", ""},
-	{"recent", "google.golang.org/api/support/bundler.Bundler", "throttletest", ""},
+	{"recent", "github.com/zeromicro/go-zero/core/executors.DelayExecutor", "debouncertest", ""},
+	{"recent", "google.golang.org/api/support/bundler.Bundler", "batchtest", ""},
 	{"recent", "storj.io/common/sync2.Cooldown", "throttletest", ""},
 	{"recent", "storj.io/common/sync2.Semaphore", "concurrencytest", ""},
 	{"recent", "storj.io/common/sync2.Limiter", "concurrencytest", ""},
 }
 
 var (
-	passed = regexp.MustCompile(`(\d+) pass, \d+ fail`)
+	passed = regexp.MustCompile(`(\d+) passed, \d+ failed`)
 	chosen = regexp.MustCompile(`(\w+test)\.Run\(t`)
 )
 
