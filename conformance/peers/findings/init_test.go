@@ -18,7 +18,8 @@ const (
 )
 
 // subjects are types of the libraries, and the contract that `verdicts init` has to choose for
-// each: the likeliest, where it would try several if the test were not written into another folder. Why says what keeps the test that it writes from judging at once.
+// each: the likeliest, where it would try several if the test were not written into another folder.
+// Why says what keeps the test that it writes from judging at once.
 var subjects = []struct{ folder, name, contract, why string }{
 	{".", "github.com/bep/debounce.New", "debouncertest", ""},
 	{".", "github.com/samber/lo.NewDebounce", "debouncertest", ""},
