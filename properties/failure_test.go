@@ -78,7 +78,7 @@ func TestCheck_failure(t *testing.T) {
 	l := listen(t, func(l *listener) { CheckWith(l, j, Schedules(j)) })
 	says(t, l,
 		"draw schedule: wait=100ms | call 1 @0 | call 2 @100ms\n",
-		"DB-EXACT: fired at 200.000001ms, want 200ms",
+		"DB-EXACT: fired at 200.000001ms, want it at 200ms",
 		"replay: ESCAPEMENT_SCHEDULE='wait=100ms | call 1 @0 | call 2 @100ms' go test -run '^TestCheck_failure$' "+
 			"github.com/escapement-go/escapement/properties\n")
 }

@@ -11,28 +11,44 @@ import (
 	"github.com/escapement-go/escapement/internal/verb"
 )
 
-// difference compares a run with the model, in each reading of what is configured.
-func (x *exam) difference() *edge.Finding {
-	if x.found != nil {
-		return x.found
+// explained says what is wrong where a run leaves a path.
+func (x *exam) explained(m *state) (out []edge.Finding) {
+	var w *edge.Fire
+	var got *conformance.Fire
+	i, want := m.checked, slices.Concat(m.Want, m.line)
+	if at, kind := m.deadline(); m.waits {
+		want = append(want, m.what(max(at, m.wrongAt), kind))
 	}
-	x.found = &edge.Finding{}
-	if !x.modelled() {
-		return x.found
+	if i < len(want) {
+		w = &want[i]
 	}
-	var plain *edge.Finding
-	for _, r := range readings(x.Schedule.Config) {
-		found := x.compared(r)
-		if found.Violation == nil {
-			return x.found
-		}
-		if plain == nil {
-			plain = found
-		}
+	if i < len(x.Fires) {
+		got = &x.Fires[i]
 	}
-	x.found = plain
-	x.boundLeads(plain)
-	return x.found
+	rules, because := []string{""}, ""
+	if m.plain {
+		rules, because = x.trailingRules(want, i, got)
+	} else {
+		rules[0] = x.edgeRule(want, i, got)
+	}
+	terms := x.terms()
+	switch {
+	case got == nil || terms.Of == "":
+	case m.plain && (w == nil || w.Value == got.Value): // which event it is for goes without saying
+		terms.Of = ""
+	case x.called(got.Value) == nil:
+		terms.Of = "payload"
+	}
+	v := terms.Difference(x.Recording, rules[0], want, w, got, m.wrongAt)
+	v.Because = cmp.Or(because, v.Because)
+	if x.Schedule.Config.Busy > 0 && x.traits.Overlap == SerialReceiver {
+		v.Because += "; the wait of events during a callback counts from its end, as SerialReceiver is declared"
+	}
+	for _, rule := range rules {
+		out = append(out, edge.Finding{Rule: rule, Violation: v})
+	}
+	x.boundLeads(&out[0])
+	return out
 }
 
 // boundLeads says of an event that fired at its own instant behind a fire of the bound, within its burst, that this
@@ -55,37 +71,16 @@ func (x *exam) boundLeads(found *edge.Finding) {
 	}
 }
 
-// compared compares the run with the model on every path, and returns the first difference on
-// the one that explains most of the run, unless one of them leads to all of it.
-func (x *exam) compared(r reading) *edge.Finding {
-	var nearest *edge.Finding
-	payload := cmp.Or(x.traits.Payload, NoPayload)
-	if x.models(r, func(m model) bool {
-		found := edge.Compare(x.Recording, m.Model, payload, x.terms())
-		if found.Violation == nil {
-			return true
-		}
-		// The wrong instant is nearer than the wrong payload.
-		if nearest == nil || found.At > nearest.At || found.At == nearest.At && nearest.Rule == "DB-MAXPAY" {
-			nearest = found
-		}
-		return false
-	}) {
-		return &edge.Finding{}
-	}
-	return nearest
-}
-
 // terms are those of a debouncer.
 func (x *exam) terms() edge.Terms {
 	return edge.Terms{
-		Rule: x.edgeRule, Because: x.edgeBecause,
-		Fired: "fired", Of: suite.If(cmp.Or(x.traits.Payload, NoPayload) != NoPayload, "the value of call"),
+		Because: x.edgeBecause,
+		Fired:   "fired", Of: suite.If(cmp.Or(x.traits.Payload, NoPayload) != NoPayload, "the value of call"),
 	}
 }
 
-// edgeRule is the rule that a difference at the i-th fire breaks.
-func (x *exam) edgeRule(want []edge.Fire, i int, got *conformance.Fire) string {
+// endRule is the rule about the end of the debouncer that a difference at the i-th fire breaks, if there is one.
+func (x *exam) endRule(want []edge.Fire, i int, got *conformance.Fire) string {
 	at := time.Duration(edge.Far) // the instant of the difference
 	if i < len(want) {
 		at = want[i].At
@@ -101,8 +96,15 @@ func (x *exam) edgeRule(want []edge.Fire, i int, got *conformance.Fire) string {
 			return "DB-STOP"
 		}
 	}
-	flushed := x.flushRule(want, i, got)
+	return ""
+}
+
+// edgeRule is the rule that a difference at the i-th fire breaks, where an edge or a bound is configured.
+func (x *exam) edgeRule(want []edge.Fire, i int, got *conformance.Fire) string {
+	ended, flushed := x.endRule(want, i, got), x.flushRule(want, i, got)
 	switch missing := edge.Missing(want, i, got); {
+	case ended != "":
+		return ended
 	case x.Schedule.Config.Edges == NoEdges:
 		return "DB-NONE"
 	case flushed != "":
@@ -205,6 +207,11 @@ func (x *exam) quietBecause(rule string, want []edge.Fire, at time.Duration) str
 func (x *exam) decidedBecause(w *edge.Fire, at time.Duration) string {
 	cfg := x.Schedule.Config
 	switch w.Kind {
+	case edge.Trailing:
+		if cfg.Wait <= 0 {
+			return edge.Text("with a wait of %s each event is a burst of its own", cfg.Wait)
+		}
+		return edge.Text("the newest event came at %s, and the wait is %s", at-cfg.Wait, cfg.Wait)
 	case edge.Leading:
 		return edge.Text("call %d at %s is the first of its burst", w.Value, at)
 	case edge.Bound:
@@ -213,9 +220,12 @@ func (x *exam) decidedBecause(w *edge.Fire, at time.Duration) string {
 		return edge.Text("more than the bound of %s has passed since the first pending event, so call %d fires: "+
 			"MaxWaitOnCall is declared",
 			cfg.MaxWait, w.Value)
-	case edge.Trailing:
-		return edge.Text("the newest event came at %s, and the wait is %s", at-cfg.Wait, cfg.Wait)
 	case edge.Flushed:
+		for _, op := range []conformance.Op{verb.Stop, verb.Close} {
+			if slices.ContainsFunc(x.Done, func(d conformance.Done) bool { return d.Op == op && d.Began.At == at }) {
+				return edge.Text("%s at %s fires what is pending, as declared", op, at)
+			}
+		}
 		return edge.Text("flush at %s fires what is pending", at)
 	case edge.Filled:
 		return edge.Text("the burst was full with %d", cfg.K)

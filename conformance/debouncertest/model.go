@@ -1,7 +1,7 @@
 package debouncertest
 
 import (
-	"slices"
+	"cmp"
 	"time"
 
 	"github.com/escapement-go/escapement/conformance"
@@ -10,22 +10,19 @@ import (
 	"github.com/escapement-go/escapement/internal/verb"
 )
 
-// model is what a debouncer with edges or a bound must do in a run: what fires, and the
-// answer to each query, by the point at which the query began.
-type model struct {
-	edge.Model
-	pending map[int]bool
-}
-
-// state is such a debouncer at a point of a run. Correct debouncers differ in what they do
+// state is a debouncer at a point of a run. Correct debouncers differ in what they do
 // with an operation at the very instant of a deadline, and with an event soon after a cancel or
 // flush within a burst: there the paths part, and a run is right if one of them leads to it.
 type state struct {
-	model
+	edge.Model
+	progress
+	x      *exam
 	path   *path
 	cfg    conformance.Config
 	traits *Traits
 	edges  Edges
+	// plain says that nothing is configured, so that all is about the trailing edge.
+	plain bool
 	// bounded says that there is a bound on the wait, onCall that only an event brings its fire.
 	bounded, onCall bool
 	reading
@@ -39,107 +36,37 @@ type state struct {
 	cut         time.Duration // the newest cancel or flush
 	open        bool          // there is a burst
 	burst, size int           // its number, and its events so far
+	spent       bool          // the newest event has fired
+	final       bool          // a cancel after which events may not count
 	over        bool          // the debouncer has ended
+	stopped     bool          // by a Stop, after which nothing else came
 }
 
-// reading is a way to read a bound on which correct debouncers differ.
-type reading struct {
-	// fromLead says that with both edges the bound counts from the leading fire of the burst
-	// rather than from the first event that has not fired.
-	fromLead bool
-	// clamped says that a bound shorter than the wait counts as the wait.
-	clamped bool
-}
-
-// readings are the ways to read what is configured, the plain one first.
-func readings(cfg conformance.Config) []reading {
-	out := []reading{{}}
-	if cfg.Has("maxwait") && cfg.Edges == LeadingAndTrailing {
-		out = append(out, reading{fromLead: true})
-	}
-	if shortBound(cfg) {
-		for _, r := range slices.Clone(out) {
-			r.clamped = true
-			out = append(out, r)
-		}
-	}
-	return out
-}
-
-// shortBound reports whether a bound is shorter than the wait: a constructor may refuse it.
-func shortBound(cfg conformance.Config) bool { return cfg.Has("maxwait") && cfg.MaxWait < cfg.Wait }
-
-// path says which way was taken wherever correct debouncers differ.
-type path struct {
-	taken, of []int // the way, and how many there are
-	at        int   // where the model is
-}
-
-// either takes one of several ways, counted from 0.
-func (p *path) either(ways int) int {
-	if p.at == len(p.taken) {
-		p.taken, p.of = append(p.taken, 0), append(p.of, ways)
-	}
-	p.at++
-	return p.taken[p.at-1]
-}
-
-// next takes another path, and reports whether there is one that was not taken yet.
-func (p *path) next() bool {
-	p.taken, p.of, p.at = p.taken[:p.at], p.of[:p.at], 0
-	for n := len(p.taken) - 1; n >= 0; n-- {
-		if p.taken[n]++; p.taken[n] < p.of[n] {
-			return true
-		}
-		p.taken, p.of = p.taken[:n], p.of[:n]
-	}
-	return false
-}
-
-// manyPaths are more than are followed: nothing is certain then.
-const manyPaths = 256
-
-// models calls f with what must happen in the run, for each path, until f returns true. It
-// reports whether f did so or there are too many paths.
-func (x *exam) models(r reading, f func(m model) bool) bool {
-	p := &path{}
-	for range manyPaths {
-		if f(x.model(r, p)) {
-			return true
-		}
-		if !p.next() {
-			return false
-		}
-	}
-	return true
-}
-
-// model works out what must happen in the run on a path.
-func (x *exam) model(r reading, p *path) model {
+// model works out what must happen in the run on a path, until the two part.
+func (x *exam) model(r reading, p *path) *state {
 	cfg := x.Schedule.Config
 	if r.clamped {
 		cfg.MaxWait = cfg.Wait
 	}
+	cfg.Wait = max(cfg.Wait, 0)
 	bounded := cfg.Has("maxwait")
 	m := &state{
-		model: model{edge.Model{Certain: edge.Far}, map[int]bool{}}, path: p,
-		cfg: cfg, traits: x.traits, edges: cfg.Edges,
+		Model: edge.Model{Certain: edge.Far}, x: x, path: p,
+		cfg: cfg, traits: x.traits, edges: cmp.Or(cfg.Edges, Trailing), plain: !x.configured(),
 		bounded: bounded, onCall: bounded && x.traits.MaxWait == MaxWaitOnCall, reading: r,
 		cut: -edge.Far, since: edge.Far,
 	}
-	if x.traits.Overlap == Serial {
+	if x.traits.Overlap == Serial || x.traits.Overlap == SerialReceiver {
 		m.busy = cfg.Busy
 	}
-	if m.edges == 0 {
-		m.edges = Trailing
-	}
 	for i := range x.Done {
-		if m.do(&x.Done[i]); m.over {
-			return m.model
+		if m.do(&x.Done[i]); m.wrong {
+			return m
 		}
 	}
 	m.pass(edge.Far)
-	return m.model
+	m.compare(edge.Far, 0)
+	return m
 }
 
 // deadline returns when what waits is due, and why.
@@ -152,8 +79,8 @@ func (m *state) deadline() (time.Duration, edge.Kind) {
 
 // fire fires what waits, or lets it stand in line behind a callback.
 func (m *state) fire(at time.Duration, kind edge.Kind) {
-	m.start(edge.Fire{At: at, Value: m.value, Kind: kind, Burst: m.burst, Size: m.size})
-	m.waits, m.overdue = false, false
+	m.start(m.what(at, kind))
+	m.waits, m.overdue, m.spent = false, false, true
 	m.since = edge.Far
 	switch {
 	case !m.bounded || m.traits.MaxWait == MaxWaitFromFirst || kind == edge.Trailing:
@@ -162,6 +89,11 @@ func (m *state) fire(at time.Duration, kind edge.Kind) {
 	case m.path.either(2) == 1:
 		m.since = at
 	}
+}
+
+// what is the fire of what waits.
+func (m *state) what(at time.Duration, kind edge.Kind) edge.Fire {
+	return edge.Fire{At: at, Value: m.value, Kind: kind, Burst: m.burst, Size: m.size, First: m.first}
 }
 
 // pass lets time pass up to an instant: deadlines come, and callbacks end.
@@ -181,16 +113,14 @@ func (m *state) pass(to time.Duration) {
 
 // do does one operation of the run.
 func (m *state) do(d *conformance.Done) {
-	if m.edges == NoEdges {
-		m.pending[d.Began.Seq] = false
+	now := m.when(d)
+	m.pass(now - 1)
+	if m.compare(now, 0); m.wrong || m.ended(d, now) {
 		return
 	}
-	now := d.Began.At
-	m.pass(now - 1)
-	at, _ := m.deadline()
+	met := m.meets(d, now)
 	first, fires := false, false // the operation goes first; it is an event that fires for all
-	// A callback that does it may be that of what waits.
-	if m.waits && !m.overdue && at == now && !d.Inside {
+	if met {
 		ways := 2
 		if m.bounded && d.Op == verb.Call && m.traits.MaxWait == MaxWaitFromFire {
 			ways = 3
@@ -204,26 +134,63 @@ func (m *state) do(d *conformance.Done) {
 	case m.running && m.free == now:
 		m.finish()
 	}
+	if m.compare(now, d.Began.Seq); m.wrong {
+		return
+	}
+	if met && d.Racing {
+		m.tie(d, first)
+	}
 	switch d.Op {
 	case verb.Call:
-		if m.call(d.N, now); fires && m.waits {
+		if m.call(d, now); fires && m.waits {
 			m.fire(now, edge.Bound)
 		}
 	case verb.Pending:
-		m.asked(d.Began.Seq, now)
+		m.asked(d, now)
 	case verb.Cancel:
-		m.cancel(now)
+		m.cancel(d, now)
 	case verb.Stop:
-		m.stop(now)
+		m.stop(d, now)
 	case verb.Close:
-		m.close(now)
+		m.close(d, now)
 	case verb.Flush:
-		m.flush(now)
+		m.flush(d, now)
 	}
 }
 
+// meets reports whether an operation meets the deadline of what waits. A callback that does it may be that of what
+// waits. On the trailing edge alone a timer goes before who does not race with it.
+func (m *state) meets(d *conformance.Done, now time.Duration) bool {
+	at, _ := m.deadline()
+	return m.waits && !m.overdue && at == now && !d.Inside && (d.Racing || !m.plain)
+}
+
+// ended reports whether an operation comes too late to do anything.
+func (m *state) ended(d *conformance.Done, now time.Duration) bool {
+	switch {
+	case m.edges == NoEdges || m.over && m.stopped && m.plain && d.Op == verb.Pending:
+		m.answered(d, false)
+		return true
+	case m.over:
+		if m.stopped = false; d.Op == verb.Cancel {
+			m.reported(d)
+		}
+		return true
+	case m.final && d.Op == verb.Call:
+		if m.traits.AfterCancel == 0 {
+			m.Doubt(now)
+		}
+		return true
+	case m.plain && m.x.overlaps(d):
+		m.Doubt(d.Began.At)
+	}
+	return false
+}
+
 // call is an event.
-func (m *state) call(v int, now time.Duration) {
+func (m *state) call(d *conformance.Done, now time.Duration) {
+	m.firesWithin(d)
+	v := d.N
 	if m.isFull() {
 		m.fire(now, edge.Filled)
 	}
@@ -268,7 +235,7 @@ func (m *state) hold() bool {
 	if !m.waits {
 		m.held = 0
 	}
-	m.waits = true
+	m.waits, m.spent = true, false
 	m.held++
 	return m.isFull() && m.traits.Full == FullFires
 }
@@ -294,35 +261,58 @@ func (m *state) join(now time.Duration, within bool) {
 	m.size++
 }
 
-// asked notes the answer to a query that began at a point of the run.
-func (m *state) asked(seq int, now time.Duration) {
+// asked judges the answer to a query.
+func (m *state) asked(d *conformance.Done, now time.Duration) {
 	switch within := m.running || now <= suite.Sum(m.last, m.cfg.Wait); {
 	case m.edges == Leading && m.size > 1 && within: // events of this burst, for which nothing will fire
 	case m.edges == LeadingAndTrailing && m.traits.BothSingle != BothOnce:
+	case m.running && m.traits.Overlap == SerialReceiver: // it may not have taken the event yet
+	case m.final && m.traits.AfterCancel == 0:
 	case !m.waits && len(m.line) > 0: // decided, behind a callback
+		if !d.OK {
+			m.denied = d
+		}
 	default:
-		m.pending[seq] = m.waits
+		m.answered(d, m.waits)
 	}
+}
+
+// answered judges the answer to a query, unless that waited for a callback, and may have looked then.
+func (m *state) answered(d *conformance.Done, want bool) {
+	if d.Op != verb.Pending || d.Ended.Seq == 0 || d.Ended.At != d.Began.At {
+		return
+	}
+	because := "no event was waiting to fire"
+	if want {
+		because = "an event had neither fired nor been discarded"
+	}
+	m.law("DB-PEND", d.OK == want, d.Began.At, because, "Pending()%s = %v at %s, want %v",
+		suite.If(d.Inside, " in the callback"), d.OK, d.Began.At, want)
 }
 
 // cancel drops what waits.
-func (m *state) cancel(now time.Duration) {
-	m.waits, m.overdue, m.cut = false, false, now
-	m.cancelBehind()
+func (m *state) cancel(d *conformance.Done, now time.Duration) {
+	m.cancelBehind(d)
+	m.reported(d)
+	m.waits, m.overdue, m.spent, m.cut = false, false, false, now
 	switch m.traits.AfterCancel {
 	case CancelReusable:
 		m.open = false
-	case 0:
-		m.Doubt(now + 1)
+	case CancelKeepsBurst:
+	default:
+		m.final = true
 	}
-	m.over = !m.traits.AfterCancel.usable()
 }
 
 // flush fires what waits.
-func (m *state) flush(now time.Duration) {
+func (m *state) flush(d *conformance.Done, now time.Duration) {
 	waited := m.waits
-	if waited {
-		m.flushedBehind()
+	// The panic of a callback may leave what waits for other keys to their timers, and who comes with a flush may put
+	// off what that has not started yet.
+	if unsure := d.Panic != "" || d.Racing && m.plain && m.x.meanwhile(d); unsure && m.path.either(2) == 1 {
+		return
+	}
+	if waited && !m.flushedBehind() {
 		m.fire(now, edge.Flushed)
 		m.open = m.open && m.traits.AfterFlush != FlushEndsBurst
 	}
@@ -333,131 +323,35 @@ func (m *state) flush(now time.Duration) {
 }
 
 // stop ends the debouncer.
-func (m *state) stop(now time.Duration) {
-	m.over = true
-	m.endBehind(now)
+func (m *state) stop(d *conformance.Done, now time.Duration) {
+	m.over, m.stopped = true, true
+	behind := m.running && (m.waits || len(m.line) > 0)
+	if behind || m.traits.StopPending == StopDrops && d.Ended.At != d.Began.At {
+		m.Doubt(now) // what has to wait for a callback, or fires meanwhile, is the matter of the rule about Stop
+	}
 	switch {
 	case m.traits.StopPending == StopFlushes && m.waits:
 		m.fire(now, edge.Flushed)
 	case m.traits.StopPending == 0:
 		m.Doubt(now)
 	}
+	m.waits = false
 }
 
 // close ends the input.
-func (m *state) close(now time.Duration) {
+func (m *state) close(d *conformance.Done, now time.Duration) {
 	m.over = true
-	m.endBehind(now)
-	switch {
-	case !m.waits || m.traits.CloseFlush == CloseDrops:
-	case m.traits.CloseFlush == CloseAtDeadline:
-		m.pass(edge.Far)
-	default:
-		m.fire(now, edge.Flushed)
-	}
-}
-
-// callbacks are the callbacks of a [state] that take time and run one after the other. Correct
-// debouncers differ in when they decide what falls due while one runs: at that instant, so that it
-// stands in line and no later event belongs to it, or when a callback ends.
-type callbacks struct {
-	busy    time.Duration // how long each takes; 0 if none has to wait for another
-	running bool
-	free    time.Duration // when the one that runs ends
-	line    []edge.Fire   // what is decided and has to wait, the first to run first
-	overdue bool          // what waits is due, and not decided
-}
-
-// modelled reports whether the model knows what must happen in the run.
-func (x *exam) modelled() bool {
-	cfg := x.Schedule.Config
-	racing := func(s conformance.Step) bool { return s.Racing }
-	switch {
-	case cfg.Inside != "" && x.traits.BothSingle == BothTwice && cfg.Edges == LeadingAndTrailing:
-		return false
-	case cfg.Busy == 0 || x.traits.Overlap == Parallel:
-		return true
-	case x.traits.Overlap != Serial, cfg.Inside != "", cfg.Has("k"), slices.ContainsFunc(x.Schedule.Steps, racing):
-		return false
-	}
-	return !cfg.Has("maxwait") || x.traits.MaxWait == MaxWaitFromFirst
-}
-
-// start starts a callback, or lets it stand in line.
-func (m *state) start(f edge.Fire) {
-	if m.running {
-		m.line = append(m.line, f)
-		return
-	}
-	m.Want = append(m.Want, f)
-	m.running, m.free = m.busy > 0, f.At+m.busy
-}
-
-// expire is the deadline of what waits.
-func (m *state) expire(at time.Duration, kind edge.Kind) {
-	if m.running && m.path.either(2) == 0 {
-		m.overdue = true
-		return
-	}
-	m.fire(at, kind)
-}
-
-// finish ends the callback that runs and starts the next. What is overdue is decided now, or,
-// where others stand in line, perhaps not before they have run.
-func (m *state) finish() {
-	if m.overdue && (len(m.line) == 0 || m.path.either(2) == 0) {
-		due, kind := m.deadline()
-		m.fire(due, kind) // the last in line
-	}
-	m.running = false
-	if len(m.line) > 0 {
-		next := m.line[0]
-		m.line = m.line[1:]
-		next.At, next.Behind = m.free, m.free-next.At
-		m.start(next)
-	}
-}
-
-// joinsOverdue reports whether an event joins what is overdue and so puts it off. Otherwise that
-// is decided before the event.
-func (m *state) joinsOverdue() bool {
-	if !m.overdue {
-		return false
-	}
-	if m.path.either(2) == 1 {
-		due, kind := m.deadline()
-		m.fire(due, kind)
-		return false
-	}
-	m.overdue = false
-	return true
-}
-
-// mayLead reports whether the first event of a burst leads. While a callback runs it need not: the
-// burst of that one may last as long.
-func (m *state) mayLead() bool { return !m.running || m.path.either(2) == 0 }
-
-// cancelBehind is a cancel while a callback runs: it may forget what stands in line.
-func (m *state) cancelBehind() {
-	if len(m.line) > 0 && m.path.either(2) == 1 {
-		m.line = nil
-	}
-	if m.running && m.traits.CancelBarrier == FinishBarrier {
-		m.Doubt(m.free) // it may wait for the callback first
-	}
-}
-
-// flushedBehind is a flush while a callback runs: it may look at what is pending when that ends.
-func (m *state) flushedBehind() {
-	if m.running {
-		m.Doubt(m.free)
-	}
-}
-
-// endBehind is the end of the debouncer while a callback runs: what has to wait for that is the
-// matter of the rules about the end.
-func (m *state) endBehind(now time.Duration) {
-	if m.running && (m.waits || len(m.line) > 0) {
+	if m.x.calledLate(d) || m.running && m.traits.Overlap == SerialReceiver {
 		m.Doubt(now)
+	}
+	switch m.traits.CloseFlush {
+	case CloseDrops:
+		m.waits = false
+		m.mayForget()
+	case CloseAtDeadline:
+	default:
+		if m.waits {
+			m.fire(now, edge.Flushed)
+		}
 	}
 }

@@ -266,7 +266,7 @@ func (o observer) maxWait() int {
 	for _, how := range []MaxWait{MaxWaitFromFirst, MaxWaitFromFire, MaxWaitOnCall} {
 		traits := *o.traits
 		traits.MaxWait = how
-		if o.c.Exam(&traits, rec, suite.Job{Schedule: rec.Schedule}).difference().Violation == nil {
+		if o.c.Exam(&traits, rec, suite.Job{Schedule: rec.Schedule}).broken() == nil {
 			return int(how)
 		}
 	}

@@ -277,15 +277,9 @@ func (c *contract) panicking(s *suite.Suite, traits *Traits) []conformance.Confi
 // worksOn judges a run in which a callback has panicked.
 func (x *exam) worksOn() *suite.Violation {
 	if x.traits.Payload == AllPayloads && !x.particular() {
-		if v := judged((*exam).all)(x); v != nil {
+		if v := x.all(); v != nil {
 			return v
 		}
 	}
-	switch {
-	case x.configured():
-		return x.difference().Violation
-	case !x.judgeable():
-		return x.zeroWait()
-	}
-	return x.first((*exam).quiet, (*exam).exact, (*exam).once, (*exam).live, (*exam).idle, (*exam).flush)
+	return x.broken()
 }

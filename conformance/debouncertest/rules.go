@@ -17,7 +17,7 @@ type rule = suite.Rule[*Traits, *exam]
 // Rules are the laws of a debouncer.
 func (c *contract) Rules() []rule {
 	all := slices.Concat(
-		trailingRules(),
+		trailingLaws(),
 		tieRules(),
 		cancelRules(),
 		flushRules(),
@@ -164,12 +164,8 @@ func (x *exam) reentry() *suite.Violation {
 	if d == nil {
 		return nil
 	}
-	v := x.told(d.Began.At, edge.WhyReentered(x.Recording),
+	return x.told(d.Began.At, edge.WhyReentered(x.Recording),
 		"%s called from the callback at %s never returned", d.Op, d.Began.At)
-	if edge.HasKeys(x.Schedule) {
-		v.Lanes = []suite.Lane{x.Got()} // what is wanted of one debouncer is not wanted of several
-	}
-	return v
 }
 
 // leak finds what a run leaves behind. What an operation leaves that never returned from the

@@ -81,7 +81,7 @@ func compared(r conformance.Rule, absent func(*suite.Suite, *Traits) string,
 // in doubt; either may be nil.
 func differs(id string, busy, doubtful func(x *exam) *suite.Violation) func(x *exam) *suite.Violation {
 	return func(x *exam) *suite.Violation {
-		v := x.difference().Breaks(id)
+		v := breaks(id)(x)
 		cfg := x.Schedule.Config
 		switch {
 		case v != nil, x.Refused != "", x.Stuck, edge.Reentered(x.Recording) != nil:

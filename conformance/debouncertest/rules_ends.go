@@ -2,7 +2,6 @@ package debouncertest
 
 import (
 	"slices"
-	"time"
 
 	"github.com/escapement-go/escapement/conformance"
 	"github.com/escapement-go/escapement/conformance/internal/edge"
@@ -25,26 +24,18 @@ func stopRule() rule {
 }
 
 func (x *exam) stop() *suite.Violation {
-	if x.Refused != "" {
-		return nil
-	}
-	if x.configured() {
-		if v := x.difference().Breaks("DB-STOP"); v != nil {
-			return v
-		}
-	}
 	i := slices.IndexFunc(x.Done, func(d conformance.Done) bool { return d.Op == verb.Stop })
-	if i < 0 {
+	if i < 0 || x.Refused != "" {
 		return nil
 	}
 	stop := &x.Done[i]
 	if v := x.harmed(stop, x.Done[i+1:]); v != nil || stop.Ended.Seq == 0 || stop.Panic != "" || x.Stuck {
 		return v
 	}
-	if v := x.unflushed(stop); v != nil {
+	if v := x.firesAfter(stop); v != nil {
 		return v
 	}
-	return x.firesAfter(stop)
+	return breaks("DB-STOP")(x)
 }
 
 // harmed finds an operation that panicked or did not return because the debouncer had been
@@ -63,26 +54,6 @@ func (x *exam) harmed(stop *conformance.Done, after []conformance.Done) *suite.V
 	return nil
 }
 
-// unflushed finds an event that was pending and did not fire, where Stop is declared to
-// fire it.
-func (x *exam) unflushed(stop *conformance.Done) *suite.Violation {
-	if !x.judgeable() || x.configured() || x.traits.StopPending != StopFlushes || stop.Inside {
-		return nil
-	}
-	if found := x.lostMeeting(verb.Stop); found != nil || x.unsure(stop.Began.At) || x.silent(stop.Began.Seq) {
-		return found
-	}
-	c := x.pendingAt(stop.Began.Seq)
-	fired := slices.ContainsFunc(x.Fires, func(f conformance.Fire) bool {
-		return f.Began.Seq > stop.Began.Seq && x.byStop(&f)
-	})
-	if c == nil || fired {
-		return nil
-	}
-	return x.told(stop.Began.At, edge.Text("call %d at %s was pending, and StopFlushes is declared", c.N, c.Began.At),
-		"stop at %s fired nothing, want a fire at once", stop.Began.At)
-}
-
 // firesAfter finds a callback that started after Stop had returned.
 func (x *exam) firesAfter(stop *conformance.Done) *suite.Violation {
 	for i := range x.Fires {
@@ -94,7 +65,7 @@ func (x *exam) firesAfter(stop *conformance.Done) *suite.Violation {
 				"fired at %s, while stop was waiting since %s", f.Began.At, stop.Began.At)
 		}
 		due := stop.Racing && f.Began.At == stop.Began.At || x.waitedAt(f, stop)
-		if f.Began.Seq < stop.Ended.Seq || x.byStop(f) || due && x.traits.StopBarrier == NoBarrier {
+		if f.Began.Seq < stop.Ended.Seq || x.byStop(stop, f) || due && x.traits.StopBarrier == NoBarrier {
 			continue
 		}
 		because := edge.Text("stop had returned at %s", stop.Ended.At)
@@ -127,19 +98,24 @@ func (x *exam) sawFire(stop *conformance.Done, f *conformance.Fire) bool {
 		f.Began.Seq < stop.Ended.Seq && f.Began.At > stop.Began.At
 }
 
+// byStop reports whether a Stop that flushes may have caused a fire.
+func (x *exam) byStop(stop *conformance.Done, f *conformance.Fire) bool {
+	at := stop.Began.At
+	return x.traits.StopPending != StopDrops &&
+		(f.Began.At == at || f.Began.Seq < stop.Ended.Seq || runs(at, x.Fires) && endsAt(f.Began.At, x.Fires))
+}
+
 // waitedAt reports whether a fire was due when stop came, and could not start because
 // another callback was running.
 func (x *exam) waitedAt(f *conformance.Fire, stop *conformance.Done) bool {
-	v := x.view()
-	if x.traits.Overlap != Serial || v.running(stop.Began.At) == nil || !x.endsAt(f.Began.At, f) {
+	at := stop.Began.At
+	if x.traits.Overlap != Serial || !runs(at, x.Fires) || !endsAt(f.Began.At, x.Fires) {
 		return false
 	}
-	c := v.byN[f.Value]
-	if !v.bearsNewest || c == nil {
-		c = v.newest(stop.Began.Seq, stop.Began.At-v.wait+1)
-	}
-	return c != nil && c.Began.Seq < stop.Began.Seq &&
-		(x.configured() || c.Began.At+v.wait <= stop.Began.At) // by a bound it may be due sooner
+	return slices.ContainsFunc(x.Done, func(d conformance.Done) bool {
+		return d.Op == verb.Call && d.Began.Seq < stop.Began.Seq && (!x.traits.bearsNewest() || d.N == f.Value) &&
+			(x.configured() || d.Began.At+x.Schedule.Config.Wait <= at) // by a bound it may be due sooner
+	})
 }
 
 // closeRule is that of the end of the input.
@@ -159,140 +135,9 @@ func closeRule() rule {
 func (x *exam) close() *suite.Violation {
 	switch {
 	case !edge.HasKeys(x.Schedule):
-		return x.closeOne()
+		return breaks("DB-CLOSE")(x)
 	case x.traits.Payload == NoPayload:
 		return nil // nobody can tell for which key a callback runs
 	}
-	return x.ofKeys((*exam).closeOne)
-}
-
-// closeOne judges the end of the input of one debouncer.
-func (x *exam) closeOne() *suite.Violation {
-	if !x.judgeable() {
-		return nil
-	}
-	i := slices.IndexFunc(x.Done, func(d conformance.Done) bool { return d.Op == verb.Close })
-	if i < 0 {
-		return nil
-	}
-	end := &x.Done[i]
-	// What callbacks call when the input has ended, or just before, may count or not.
-	late := slices.ContainsFunc(x.Done, func(d conformance.Done) bool {
-		return d.Op == verb.Call && d.Inside &&
-			(d.Began.Seq > end.Began.Seq || end.Racing && d.Began.At == end.At)
-	})
-	switch {
-	case x.configured() && late:
-		return nil
-	case x.configured():
-		return x.difference().Breaks("DB-CLOSE")
-	case x.Schedule.Config.Busy > 0:
-		return x.closeBehind(end)
-	case x.silent(end.Began.Seq):
-		return nil
-	case end.Racing || x.view().races(end.At):
-		return x.closeMet(end, late)
-	}
-	return x.closeApart(end, late)
-}
-
-// closeApart judges an end of the input that meets nothing. Late says that a callback called then.
-func (x *exam) closeApart(end *conformance.Done, late bool) *suite.Violation {
-	due, last := time.Duration(-1), x.pendingAt(end.Began.Seq)
-	if last != nil && last.At+x.view().wait > end.At {
-		due = last.At + x.view().wait
-	}
-	for i, f := range x.Fires {
-		if f.Began.Seq < end.Began.Seq {
-			continue
-		}
-		at := f.Began.At
-		switch how := x.traits.CloseFlush; {
-		case due < 0:
-			return x.told(at, "nothing was pending when the input ended", "fired at %s, want nothing more", at)
-		case how == CloseDrops:
-			return x.told(at, "CloseDrops is declared", "fired at %s, after the input had ended at %s", at, end.At)
-		case how == CloseFires && at != end.At:
-			return x.told(at, "CloseFires is declared", "fired at %s, want %s, when the input ended", at, end.At)
-		case how == CloseAtDeadline && at != due:
-			return x.told(at, "CloseAtDeadline is declared", "fired at %s, want %s", at, due)
-		case i+1 < len(x.Fires) && !late:
-			again := x.Fires[i+1].Began.At
-			return x.told(again, "one event was pending when the input ended", "fired again at %s", again)
-		}
-		return nil
-	}
-	if due >= 0 && x.traits.CloseFlush != CloseDrops {
-		return x.told(end.At, edge.Text("call %d at %s was pending", last.N, last.At),
-			"nothing fired for call %d after the input had ended at %s", last.N, end.At)
-	}
-	return nil
-}
-
-// closeMet judges an end of the input that may meet a deadline. The newest event fires once at the
-// instant at which it was due, whichever came first. Where the end drops it, it need not fire.
-func (x *exam) closeMet(end *conformance.Done, late bool) *suite.Violation {
-	v, at := x.view(), end.At
-	c := v.newest(end.Began.Seq, at)
-	k := v.lastOf(end.Began.Seq, verb.Cancel, verb.Flush)
-	if c == nil || c.At+v.wait != at || k != nil && k.Began.Seq > c.Began.Seq || v.races(at) {
-		return nil
-	}
-	fires := 0
-	for i := range x.Fires {
-		f := &x.Fires[i]
-		if f.Began.Seq < c.Began.Seq || f.Began.At < at {
-			continue
-		}
-		if fires++; (fires > 1 || f.Began.At > at) && !late {
-			return x.told(f.Began.At, edge.Text("call %d at %s was due when the input ended", c.N, c.At),
-				"fired at %s, want one fire at %s", f.Began.At, at)
-		}
-	}
-	if fires > 0 || x.traits.CloseFlush == CloseDrops {
-		return nil
-	}
-	return x.told(at, "it was due when the input ended, and must fire in either order",
-		"nothing fired for call %d, want a fire at %s", c.N, at)
-}
-
-// closeBehind judges an end of the input that comes while a callback may run. What was due by then
-// may be decided already.
-func (x *exam) closeBehind(end *conformance.Done) *suite.Violation {
-	v := x.view() // v.ops has no close
-	c := v.newest(end.Began.Seq, end.At+1)
-	other := func(d *conformance.Done) bool { return d.Op != verb.Call }
-	judged := x.traits.Overlap == Serial || x.traits.Overlap == Parallel
-	if c == nil || !v.bearsNewest || !judged || slices.ContainsFunc(v.ops, other) {
-		return nil
-	}
-	due := c.At + v.wait
-	i := slices.IndexFunc(x.Fires, func(f conformance.Fire) bool { return f.Value == c.N })
-	switch how := x.traits.CloseFlush; {
-	case i >= 0 && x.Fires[i].Began.Seq < end.Began.Seq: // it had fired
-	case how == CloseDrops && (due <= end.At || i < 0):
-	case how == CloseDrops:
-		return x.told(x.Fires[i].Began.At, "CloseDrops is declared",
-			"fired at %s, after the input had ended at %s", x.Fires[i].Began.At, end.At)
-	case i < 0:
-		return x.told(end.At, edge.Text("call %d at %s was pending", c.N, c.At),
-			"nothing fired for call %d after the input had ended at %s, while a callback ran", c.N, end.At)
-	default:
-		if how == CloseFires {
-			due = min(due, end.At)
-		}
-		return x.closeLate(&x.Fires[i], due)
-	}
-	return nil
-}
-
-// closeLate finds that the fire for the last event of the input, which had to come at an instant,
-// came at another, though no callback held it up.
-func (x *exam) closeLate(f *conformance.Fire, want time.Duration) *suite.Violation {
-	held := x.traits.Overlap == Serial && x.view().inRow(want, f)
-	if f.Began.At == want || held {
-		return nil
-	}
-	return x.told(f.Began.At, "the input had ended; only a running callback may delay pending events then",
-		"fired at %s, want %s", f.Began.At, want)
+	return x.ofKeys(breaks("DB-CLOSE"))
 }

@@ -53,37 +53,31 @@ func (x *exam) eachKey() *suite.Violation {
 // key's own do.
 func (x *exam) ofKeys(judge func(own *exam) *suite.Violation, shared ...conformance.Op) *suite.Violation {
 	return edge.OfKeys(x.Recording, func(own *suite.Recording) *suite.Violation {
-		return judge(&exam{Recording: own, traits: x.traits, stops: x.stops, seen: newView(own, x.Fires, x.traits)})
+		one := &exam{Recording: own, traits: x.traits, stops: x.stops}
+		if x.Schedule.Config.Busy > 0 {
+			one.others = slices.DeleteFunc(slices.Clone(x.Fires), func(f conformance.Fire) bool {
+				return slices.ContainsFunc(own.Fires, func(o conformance.Fire) bool { return o.Began == f.Began })
+			})
+		}
+		return judge(one)
 	}, shared...)
 }
 
 // alone judges by the laws of a debouncer that has no other beside it.
 func (x *exam) alone() *suite.Violation {
-	var all []func(*exam) *suite.Violation
 	busy, how := x.Schedule.Config.Busy > 0, x.traits.Overlap
 	if busy && (how == Serial || how == SerialReceiver) {
-		all = append(all, judged((*exam).overlap))
-	}
-	if !busy && x.traits.StopPending != 0 {
-		all = append(all, (*exam).stop)
-	}
-	switch {
-	case x.configured():
-		all = append(all, func(x *exam) *suite.Violation { return x.difference().Violation })
-	case busy && how != Serial && how != Parallel: // undeclared, or nobody can tell which keys have a receiver each
-	case x.judgeable():
-		all = append(all, (*exam).quiet, (*exam).exact, (*exam).once, (*exam).payload, (*exam).live,
-			(*exam).cancel, (*exam).flush, (*exam).flushNothing)
-	}
-	return x.first(all...)
-}
-
-// first returns what the first of the checks finds that finds something.
-func (x *exam) first(checks ...func(*exam) *suite.Violation) *suite.Violation {
-	for _, check := range checks {
-		if v := check(x); v != nil {
+		if v := x.overlap(); v != nil {
 			return v
 		}
 	}
-	return nil
+	if !busy && x.traits.StopPending != 0 {
+		if v := x.stop(); v != nil {
+			return v
+		}
+	}
+	if busy && how != Serial && how != Parallel {
+		return nil // undeclared, or nobody can tell which keys have a receiver each
+	}
+	return x.broken()
 }

@@ -7,6 +7,7 @@ package edge
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"time"
 
@@ -18,7 +19,7 @@ import (
 )
 
 // Far is later than everything.
-const Far = 1 << 62
+const Far = math.MaxInt64
 
 // Fire is what a model wants to fire.
 type Fire struct {
@@ -27,6 +28,8 @@ type Fire struct {
 	Kind  Kind
 	Burst int // the number of its burst
 	Size  int // the number of events in that burst, or interval, by then
+	// First is when the first event came that it is for, where the contract says so.
+	First time.Duration
 	// Behind is how long it has had to wait for another callback.
 	Behind time.Duration
 }

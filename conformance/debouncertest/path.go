@@ -1,0 +1,180 @@
+package debouncertest
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"github.com/escapement-go/escapement/conformance"
+	"github.com/escapement-go/escapement/conformance/internal/edge"
+	"github.com/escapement-go/escapement/conformance/internal/suite"
+)
+
+// reading is a way to read a bound on which correct debouncers differ.
+type reading struct {
+	// fromLead says that with both edges the bound counts from the leading fire of the burst
+	// rather than from the first event that has not fired.
+	fromLead bool
+	// clamped says that a bound shorter than the wait counts as the wait.
+	clamped bool
+}
+
+// readings are the ways to read what is configured, the plain one first.
+func readings(cfg conformance.Config) []reading {
+	out := []reading{{}}
+	if cfg.Has("maxwait") && cfg.Edges == LeadingAndTrailing {
+		out = append(out, reading{fromLead: true})
+	}
+	if shortBound(cfg) {
+		for _, r := range slices.Clone(out) {
+			r.clamped = true
+			out = append(out, r)
+		}
+	}
+	return out
+}
+
+// shortBound reports whether a bound is shorter than the wait: a constructor may refuse it.
+func shortBound(cfg conformance.Config) bool { return cfg.Has("maxwait") && cfg.MaxWait < cfg.Wait }
+
+// path says which way was taken wherever correct debouncers differ.
+type path struct {
+	taken, of []int // the way, and how many there are
+	at        int   // where the model is
+}
+
+// either takes one of several ways, counted from 0.
+func (p *path) either(ways int) int {
+	if p.at == len(p.taken) {
+		p.taken, p.of = append(p.taken, 0), append(p.of, ways)
+	}
+	p.at++
+	return p.taken[p.at-1]
+}
+
+// next takes another path, and reports whether there is one that was not taken yet.
+func (p *path) next() bool {
+	p.taken, p.of, p.at = p.taken[:p.at], p.of[:p.at], 0
+	for n := len(p.taken) - 1; n >= 0; n-- {
+		if p.taken[n]++; p.taken[n] < p.of[n] {
+			return true
+		}
+		p.taken, p.of = p.taken[:n], p.of[:n]
+	}
+	return false
+}
+
+// manyPaths are more than are followed: nothing is certain then.
+const manyPaths = 256
+
+// progress is how far a path explains a run.
+type progress struct {
+	checked int            // so many fires are as they must be
+	wrong   bool           // the next one is not
+	wrongAt time.Duration  // the instant of that
+	payload bool           // it is only the payload that is wrong
+	marks   []edge.Finding // laws that the run breaks on this path, other than by what fires
+}
+
+// compare compares what fired before an instant, or a point of the run, with what must have.
+func (m *state) compare(to time.Duration, seq int) {
+	payload, fires := cmp.Or(m.traits.Payload, NoPayload), m.x.Fires
+	for ; !m.wrong; m.checked++ {
+		var w *edge.Fire
+		var g *conformance.Fire
+		at := min(m.Certain, to)
+		if i := m.checked; i < len(m.Want) {
+			w = &m.Want[i]
+			at = min(at, w.At)
+		}
+		if i := m.checked; i < len(fires) {
+			g = &fires[i]
+			at = min(at, g.Began.At)
+		}
+		same := w != nil && g != nil && w.At == g.Began.At
+		switch {
+		case at >= to && (g == nil || g.Began.Seq >= seq), at >= m.Certain, g == nil && at > m.x.End:
+			return
+		case !same || w.Value != g.Value && payload != NoPayload && w.Kind != edge.Brought:
+			m.wrong, m.wrongAt, m.payload = true, at, same
+			return
+		}
+	}
+}
+
+// nearer reports whether the path explains more of the run than another one: all that fired, or for longer, where the
+// wrong instant is nearer than the wrong payload.
+func (m *state) nearer(other *state) bool {
+	switch {
+	case m.wrong != other.wrong:
+		return !m.wrong
+	case !m.wrong:
+		return len(m.marks) < len(other.marks)
+	case m.wrongAt != other.wrongAt:
+		return m.wrongAt > other.wrongAt
+	}
+	return other.payload && !m.payload
+}
+
+// compared follows the model through the run on every path, and returns what the run breaks on the one that explains
+// most of it: nothing, if one of them leads to all of it.
+func (x *exam) compared(r reading) []edge.Finding {
+	var nearest *state
+	p := &path{}
+	for range manyPaths {
+		m := x.model(r, p)
+		m.marks = slices.DeleteFunc(m.marks, func(f edge.Finding) bool { return f.At >= m.Certain })
+		if !m.wrong && len(m.marks) == 0 {
+			return nil
+		}
+		if nearest == nil || m.nearer(nearest) {
+			nearest = m
+		}
+		if !p.next() {
+			if !nearest.wrong {
+				return nearest.marks
+			}
+			return x.explained(nearest)
+		}
+	}
+	return nil
+}
+
+// differences are the laws that a run breaks by what it does, in the reading of what is configured that explains most.
+func (x *exam) differences() []edge.Finding {
+	if x.compares || !x.modelled() {
+		return x.found
+	}
+	x.compares = true
+	for i, r := range readings(x.Schedule.Config) {
+		found := x.compared(r)
+		if len(found) == 0 {
+			x.found = nil
+			return nil
+		}
+		if i == 0 {
+			x.found = found
+		}
+	}
+	return x.found
+}
+
+// broken is the first law that a run breaks by what it does, if there is one.
+func (x *exam) broken() *suite.Violation {
+	for _, f := range x.differences() {
+		return f.Violation
+	}
+	return nil
+}
+
+// breaks finds runs that break a rule by what they do.
+func breaks(rule string) func(*exam) *suite.Violation {
+	return func(x *exam) *suite.Violation {
+		for _, f := range x.differences() {
+			if f.Rule == rule {
+				return f.Violation
+			}
+		}
+		return nil
+	}
+}
