@@ -24,20 +24,28 @@ type callbacks struct {
 
 // modelled reports whether the model knows what must happen in the run.
 func (x *exam) modelled() bool {
-	cfg, how := x.Schedule.Config, x.traits.Overlap
-	racing := func(s conformance.Step) bool { return s.Racing }
+	cfg := x.Schedule.Config
 	switch {
 	case x.Refused != "", x.Stuck, edge.Reentered(x.Recording) != nil: // for X-CALLS and X-REENT
 		return false
 	case cfg.Inside != "" && x.traits.BothSingle == BothTwice && cfg.Edges == LeadingAndTrailing:
 		return false
-	case cfg.Busy == 0 || how == Parallel && cfg.Wait > 0:
-		return true
-	case how == SerialReceiver && x.configured(), how != Serial && how != SerialReceiver, cfg.Wait <= 0,
-		cfg.Inside != "", cfg.Has("k"), slices.ContainsFunc(x.Schedule.Steps, racing):
-		return false
 	}
-	return !cfg.Has("maxwait") || x.traits.MaxWait == MaxWaitFromFirst
+	return cfg.Busy == 0 || cfg.Wait > 0
+}
+
+// vague reports whether the model does not know what follows the beginning of a callback that takes time.
+func (x *exam) vague() bool {
+	cfg, how := x.Schedule.Config, x.traits.Overlap
+	racing := func(s conformance.Step) bool { return s.Racing }
+	switch {
+	case cfg.Busy == 0 || how == Parallel:
+		return false
+	case how != Serial && (how != SerialReceiver || x.configured()), cfg.Inside != "", cfg.Has("k"),
+		slices.ContainsFunc(x.Schedule.Steps, racing):
+		return true
+	}
+	return cfg.Has("maxwait") && x.traits.MaxWait != MaxWaitFromFirst
 }
 
 // start starts a callback, or lets it stand in line.
@@ -49,7 +57,9 @@ func (m *state) start(f edge.Fire) {
 	if m.x.others != nil && m.traits.Overlap == Serial {
 		m.standsBehind(&f)
 	}
-	m.Want = append(m.Want, f)
+	if m.Want = append(m.Want, f); m.vague {
+		m.Doubt(f.At + 1)
+	}
 	m.running, m.free = m.busy > 0, f.At+m.busy
 }
 

@@ -124,6 +124,8 @@ func (x *exam) edgeRule(want []edge.Fire, i int, got *conformance.Fire) string {
 // missingInBound is the rule that says that w must fire, where there is a bound.
 func missingInBound(w *edge.Fire, got *conformance.Fire) string {
 	switch {
+	case w.Kind == edge.Leading:
+		return missingEdge(w)
 	case got != nil && got.Began.At == w.At:
 		return "DB-MAXPAY"
 	case w.Kind == edge.Bound, w.Kind == edge.Brought:

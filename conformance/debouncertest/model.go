@@ -23,6 +23,8 @@ type state struct {
 	edges  Edges
 	// plain says that nothing is configured, so that all is about the trailing edge.
 	plain bool
+	// vague says that it is open what follows the beginning of a callback.
+	vague bool
 	// bounded says that there is a bound on the wait, onCall that only an event brings its fire.
 	bounded, onCall bool
 	reading
@@ -53,6 +55,7 @@ func (x *exam) model(r reading, p *path) *state {
 	m := &state{
 		Model: edge.Model{Certain: edge.Far}, x: x, path: p,
 		cfg: cfg, traits: x.traits, edges: cmp.Or(cfg.Edges, Trailing), plain: !x.configured(),
+		vague:   x.vague(),
 		bounded: bounded, onCall: bounded && x.traits.MaxWait == MaxWaitOnCall, reading: r,
 		cut: -edge.Far, since: edge.Far,
 	}
@@ -118,6 +121,7 @@ func (m *state) do(d *conformance.Done) {
 	if m.compare(now, 0); m.wrong || m.ended(d, now) {
 		return
 	}
+	m.resume(d)
 	met := m.meets(d, now)
 	first, fires := false, false // the operation goes first; it is an event that fires for all
 	if met {

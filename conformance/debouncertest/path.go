@@ -8,6 +8,7 @@ import (
 	"github.com/escapement-go/escapement/conformance"
 	"github.com/escapement-go/escapement/conformance/internal/edge"
 	"github.com/escapement-go/escapement/conformance/internal/suite"
+	"github.com/escapement-go/escapement/internal/verb"
 )
 
 // reading is a way to read a bound on which correct debouncers differ.
@@ -102,6 +103,43 @@ func (m *state) compare(to time.Duration, seq int) {
 	}
 }
 
+// forget drops laws that are not broken for certain.
+func (m *state) forget() {
+	m.marks = slices.DeleteFunc(m.marks, func(f edge.Finding) bool { return f.At >= m.Certain })
+}
+
+// resume ends the doubt at a call before which nothing has happened for so long that every debouncer is at rest.
+func (m *state) resume(d *conformance.Done) {
+	now, n := d.Began.At, 0
+	if m.Certain > now || m.final || d.Op != verb.Call {
+		return
+	}
+	last := -time.Duration(edge.Far)
+	for i := range m.x.Done {
+		if o := &m.x.Done[i]; o.Began.Seq < d.Began.Seq {
+			last = max(last, o.Began.At, o.Ended.At)
+		}
+	}
+	for i := range m.x.Fires {
+		f := &m.x.Fires[i]
+		if f.Began.Seq > d.Began.Seq {
+			break
+		}
+		if last, n = max(last, f.Ended.At), n+1; f.Ended.Seq == 0 {
+			return
+		}
+	}
+	if suite.Sum(last, suite.Sum(m.cfg.Wait, m.cfg.MaxWait)) >= now {
+		return
+	}
+	m.forget()
+	m.Certain, m.Want = edge.Far, m.Want[:m.checked]
+	for ; m.checked < n; m.checked++ { // as it was
+		m.Want = append(m.Want, edge.Fire{At: m.x.Fires[m.checked].Began.At, Value: m.x.Fires[m.checked].Value})
+	}
+	m.waits, m.overdue, m.running, m.flushes, m.line, m.open, m.since = false, false, false, false, nil, false, edge.Far
+}
+
 // nearer reports whether the path explains more of the run than another one: all that fired, or for longer, where the
 // wrong instant is nearer than the wrong payload.
 func (m *state) nearer(other *state) bool {
@@ -123,7 +161,7 @@ func (x *exam) compared(r reading) []edge.Finding {
 	p := &path{}
 	for range manyPaths {
 		m := x.model(r, p)
-		m.marks = slices.DeleteFunc(m.marks, func(f edge.Finding) bool { return f.At >= m.Certain })
+		m.forget()
 		if !m.wrong && len(m.marks) == 0 {
 			return nil
 		}
@@ -149,8 +187,8 @@ func (x *exam) differences() []edge.Finding {
 	for i, r := range readings(x.Schedule.Config) {
 		found := x.compared(r)
 		if len(found) == 0 {
-			x.found = nil
-			return nil
+			x.found = x.waitedInVain()
+			return x.found
 		}
 		if i == 0 {
 			x.found = found
