@@ -1,6 +1,7 @@
 package leakybuckettest_test
 
 import (
+	"fmt"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -101,6 +102,8 @@ func TestOpen(t *testing.T) {
 		"interval=2562047h backlog=3 | put 1 @0 | put 2 @0 | stop @1h",
 		"interval=2562047h backlog=3 busy=2h | put 1 @0 | put 2 @1h",
 		"interval=2562047h backlog=3 | put 1 @0 | wall -1h @0 | put 2 @1h",
+		"interval=100ms backlog=8"+putsInRow(1, 9)+" | cancel 3 @0 | cancel 9 @0 | cancel 2 @0 | cancel 8 @0"+
+			" | cancel 5 @0 | cancel 6 @0 | cancel 4 @0"+putsInRow(10, 16),
 	)
 	for _, d := range leakybucket.Designs() {
 		j := d.Spec.Judge(t).(twins.Judge)
@@ -113,4 +116,11 @@ func TestOpen(t *testing.T) {
 			}
 		}
 	}
+}
+
+func putsInRow(from, to int) (text string) {
+	for v := from; v <= to; v++ {
+		text += fmt.Sprintf(" | put %d @0", v)
+	}
+	return text
 }

@@ -150,6 +150,7 @@ func Rules() []conformance.Rule { return suite.Laws(&contract{}) }
 // contract is the spec in the terms of the suite.
 type contract struct {
 	spec      Spec
+	suite     *suite.Suite
 	slackSeen int // the Slack that was observed
 }
 
@@ -182,6 +183,7 @@ const opServes conformance.Op = "put of items that leave to a function"
 // Learn looks at an instance that is thrown away. A bucket that is made with a whole number of items per second refuses
 // the hour in which nothing happens.
 func (c *contract) Learn(s *suite.Suite) map[conformance.Op]bool {
+	c.suite = s
 	var f Funcs
 	made := func(interval time.Duration) func() {
 		return func() { f = c.spec.New(suite.Aside(), Config{interval, 3}, func(int) {}) }
