@@ -107,82 +107,10 @@ func (c *contract) slow(s *suite.Suite, e Edges, skip string) []suite.Family {
 	return out
 }
 
-// busy judges runs whose callbacks take time. Whether the interval counts from the start
-// or the end of one is a choice, and so is what becomes of a call meanwhile; this rule
-// leaves both open.
-func (x *exam) busy() *suite.Violation {
-	if x.unfinished() {
-		return nil
-	}
-	if v := x.busySpace(); v != nil {
-		return v
-	}
-	if v := x.busyLead(); v != nil {
-		return v
-	}
-	if x.has(verb.Stop) {
-		return nil // which drops what is pending
-	}
-	return x.busyLast()
-}
-
-// busyLast finds an event that came last and was not emitted on the trailing edge.
-func (x *exam) busyLast() *suite.Violation {
-	last := x.lostLast()
-	if last == nil || last.Inside {
-		return nil
-	}
-	v := suite.Broken(last.At, "nothing came after it", "call %d was not emitted by %s",
-		last.N, timeline.Duration(x.End))
-	if len(x.Fires) > 0 {
-		v.Lanes = emitted(x.Fires[len(x.Fires)-1])
-	}
-	return v
-}
-
-// busySpace finds emissions that are too close, or of the same event.
-func (x *exam) busySpace() *suite.Violation {
-	cfg := x.Schedule.Config
-	for i := 1; i < len(x.Fires); i++ {
-		f, before := x.Fires[i], x.Fires[i-1]
-		if f.Began.At-before.Began.At < x.shortest() && !x.twice() && !x.byFlush(f) && !x.byFlush(before) {
-			return x.tooSoon(f, before, edge.Text("the emission at %s began an interval of %s; its callback takes %s",
-				before.Began.At, cfg.Interval, cfg.Busy))
-		}
-		if f.Value == before.Value && x.traits.Payload == LastPayload && x.traits.BothSingle != BothTwice {
-			return x.broken(f.Began.At, "", "emitted event %d again at %s", f.Value, f.Began.At)
-		}
-	}
-	return nil
-}
-
-// byFlush reports whether an emission may be that of a flush: it begins with the flush, or with
-// the end of a callback that ran then.
-func (x *exam) byFlush(f conformance.Fire) bool {
-	return slices.ContainsFunc(x.Schedule.Steps, func(s conformance.Step) bool {
-		return s.Op == verb.Flush && s.At <= f.Began.At && f.Began.At <= x.runsUntil(s.At)
-	})
-}
-
-// runsUntil returns when the last of the callbacks ends that run at an instant, which is that
-// instant if none does.
-func (x *exam) runsUntil(at time.Duration) time.Duration {
-	end := at
-	for _, f := range x.Fires {
-		if f.Began.At < at && (f.Ended.Seq == 0 || f.Ended.At > end) {
-			end = f.Ended.At
-			if f.Ended.Seq == 0 {
-				return far
-			}
-		}
-	}
-	return end
-}
-
 // flushedBusy judges a flush while callbacks take time: what is pending comes at once, or when
 // the callbacks that run have ended.
 func (x *exam) flushedBusy() *suite.Violation {
-	if x.unfinished() || x.traits.Payload != LastPayload {
+	if x.traits.Payload != LastPayload {
 		return nil
 	}
 	for _, d := range x.Done {
@@ -218,7 +146,7 @@ func (x *exam) zeroBusy() *suite.Violation {
 		return nil
 	}
 	inline := racing && x.traits.Anchor == 0 && x.inline()
-	if x.unfinished() || x.traits.Anchor != AnchorStart && !inline || x.payload == NoPayload {
+	if x.traits.Anchor != AnchorStart && !inline || x.payload == NoPayload {
 		return nil
 	}
 	for _, d := range x.Done {
@@ -238,37 +166,8 @@ func (x *exam) inline() bool {
 	return len(x.Fires) > 0 && len(x.Done) > 0 && x.Fires[0].Began.Seq < x.Done[0].Ended.Seq
 }
 
-// busyLead finds an event that the leading edge did not emit at once, although within an
-// interval before it no callback began or ran.
-func (x *exam) busyLead() *suite.Violation {
-	interval, steps := x.Schedule.Config.Interval, x.Schedule.Steps
-	if x.edges&Leading == 0 || x.payload == NoPayload {
-		return nil
-	}
-	for _, s := range steps {
-		since := s.At - interval
-		idle := !slices.ContainsFunc(x.Fires, func(f conformance.Fire) bool {
-			return f.Began.At < s.At && (f.Ended.Seq == 0 || f.Ended.At >= since)
-		})
-		first := !slices.ContainsFunc(steps, func(o conformance.Step) bool { return o.N < s.N && o.At >= since })
-		if s.Op == verb.Call && idle && first && !x.fired(s) {
-			return suite.Broken(s.At, "no interval was running, and no callback",
-				"call %d was not emitted at %s", s.N, timeline.Duration(s.At))
-		}
-	}
-	return nil
-}
-
-// fired reports whether an event was emitted at once.
-func (x *exam) fired(s conformance.Step) bool {
-	return slices.ContainsFunc(x.Fires, func(f conformance.Fire) bool { return f.Value == s.N && f.Began.At == s.At })
-}
-
 // anchored judges from where the intervals of callbacks count that take time.
 func (x *exam) anchored() *suite.Violation {
-	if x.unfinished() {
-		return nil
-	}
 	brief := x.Schedule.Config.Busy < x.Schedule.Config.Interval
 	for _, s := range x.Schedule.Steps {
 		if s.Op == verb.Stop || s.Op == verb.Flush {

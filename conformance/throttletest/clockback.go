@@ -106,9 +106,6 @@ func (x *exam) afterSetting() (set conformance.Step, after []conformance.Step) {
 // heldUp judges runs in which the clock is set back, which may hold an event up for one interval
 // at most. On the leading edge that shows when another one comes.
 func (x *exam) heldUp() *suite.Violation {
-	if x.unfinished() {
-		return nil
-	}
 	interval := x.Schedule.Config.Interval
 	set, steps := x.afterSetting()
 	for i, s := range steps {
@@ -140,7 +137,7 @@ func (x *exam) heldUp() *suite.Violation {
 // first event after that. What the trailing edge emits first may have been due before.
 func (x *exam) crowded() *suite.Violation {
 	_, steps := x.afterSetting()
-	if x.unfinished() || x.twice() || x.traits.ClockBack != BackBounded || len(steps) == 0 {
+	if x.twice() || x.traits.ClockBack != BackBounded || len(steps) == 0 {
 		return nil
 	}
 	first := slices.IndexFunc(x.Done, func(d conformance.Done) bool { return d.Step == steps[0] })
@@ -153,21 +150,7 @@ func (x *exam) crowded() *suite.Violation {
 	if x.edges&Trailing != 0 && len(fires) > 0 {
 		fires = fires[1:]
 	}
-	k, interval := max(1, x.Schedule.Config.K), x.Schedule.Config.Interval
-	most := x.mostWithin()
-	for i := most; i < len(fires); i++ {
-		first, f := fires[i-most].Began.At, fires[i].Began.At
-		if f-first >= x.shortest() {
-			continue
-		}
-		if k > 1 {
-			return x.broken(f, edge.Text("%d events may pass in %s, and the clock was not set again", k, interval),
-				"%d emissions from %s to %s, want %d at most", most+1, first, f, most)
-		}
-		return x.tooSoon(fires[i], fires[i-most], edge.Text("the emission at %s opened an interval of %s, and the "+
-			"clock was not set again", first, interval))
-	}
-	return nil
+	return x.spaced(fires, x.mostWithin())
 }
 
 // mostWithin returns how many emissions may come within an interval, whenever that begins.
@@ -208,9 +191,6 @@ func (x *exam) latest(by time.Duration) time.Duration {
 // stands judges runs in which the clock is set back by the latest instant that the clock
 // has shown: emissions since the last reset come no sooner on that clock, and what waits comes.
 func (x *exam) stands() *suite.Violation {
-	if x.unfinished() {
-		return nil
-	}
 	interval, most := x.Schedule.Config.Interval, x.mostWithin()
 	resets := func(f conformance.Fire) (n int) {
 		for _, d := range x.Done {
@@ -242,11 +222,8 @@ func (x *exam) stands() *suite.Violation {
 // lostWhenSetBack finds an event that the trailing edge has not emitted, though the clock has come
 // further than to the end of any interval that can have begun.
 func (x *exam) lostWhenSetBack() *suite.Violation {
-	interval, last := x.Schedule.Config.Interval, x.lostLast()
-	if last == nil || x.shown(x.End) < x.latest(x.End)+2*interval {
+	if x.shown(x.End) < x.latest(x.End)+2*x.Schedule.Config.Interval {
 		return nil
 	}
-	return x.broken(last.Began.At,
-		edge.Text("the clock had reached %s by then, and the interval is %s", x.shown(x.End), interval),
-		"call %d at %s was not emitted by %s", last.N, last.Began.At, x.End)
+	return x.lost()
 }

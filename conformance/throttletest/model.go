@@ -23,17 +23,23 @@ type way struct {
 	ends  bool // a drop ends the interval, too
 }
 
-// ways are those that a schedule without racing steps does not tell apart before it is run.
+// ways are those that a schedule does not tell apart before it is run.
 func (x *exam) ways() []way {
 	out := []way{{opens: true}}
-	if x.edges == Trailing {
-		out = append(out, way{})
-	}
-	if x.has(verb.Drop) {
+	also := func(other func(w *way)) {
 		for _, w := range slices.Clone(out) {
-			w.ends = true
+			other(&w)
 			out = append(out, w)
 		}
+	}
+	if x.edges == Trailing {
+		also(func(w *way) { w.opens = false })
+	}
+	if x.has(verb.Drop) {
+		also(func(w *way) { w.ends = true })
+	}
+	if x.Schedule.RacingSteps() > 0 {
+		also(func(w *way) { w.early = true })
 	}
 	return out
 }

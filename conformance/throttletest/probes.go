@@ -132,7 +132,7 @@ func (c *contract) panicsWith(p *suite.Probe, tr *Traits) (*suite.Violation, str
 		func(rec *suite.Recording, j suite.Job) *suite.Violation {
 			x := c.Exam(tr, rec, j)
 			if j.Schedule.Config.Busy > 0 {
-				return x.busy()
+				return x.bounded().Violation
 			}
 			return x.difference().Violation
 		})

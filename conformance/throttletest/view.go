@@ -7,6 +7,7 @@ import (
 	"github.com/escapement-go/escapement/conformance"
 	"github.com/escapement-go/escapement/conformance/internal/edge"
 	"github.com/escapement-go/escapement/conformance/internal/suite"
+	"github.com/escapement-go/escapement/internal/verb"
 )
 
 // exam is one run under judgement.
@@ -57,27 +58,45 @@ func (x *exam) shortest() time.Duration {
 	return x.Schedule.Config.Interval
 }
 
-// difference compares the run with the model, once. Where a step races with the end of an
-// interval, only what is certain in any order is judged.
+// difference compares the run with the model, once. Where a step races with the end of an interval, both orders are
+// the model's, and of what is emitted only the instants: the rest has bounds.
 func (x *exam) difference() *edge.Finding {
-	switch {
-	case x.found != nil:
-	case x.Schedule.RacingSteps() > 0:
-		if x.found = x.certain(); x.found.Violation == nil {
-			x.found = x.atTie()
+	if x.found != nil {
+		return x.found
+	}
+	if x.found = (&edge.Finding{}); x.unfinished() {
+		return x.found
+	}
+	payload, races := x.payload, x.Schedule.RacingSteps() > 0
+	if races {
+		if payload = NoPayload; !x.has(verb.Flush) {
+			x.found = x.bounded()
 		}
-	default:
-		for i, w := range x.ways() {
-			found := edge.Compare(x.Recording, x.wanted(w), x.payload, x.terms())
-			if i == 0 || found.Violation == nil {
-				x.found = found
-			}
-			if x.found.Violation == nil {
-				break
-			}
+		if x.found.Violation != nil || x.edges&Trailing == 0 || x.twice() {
+			return x.found
 		}
 	}
+	for i, w := range x.ways() {
+		found := edge.Compare(x.Recording, x.wanted(w), payload, x.terms())
+		if i == 0 || found.Violation == nil {
+			x.found = found
+		}
+		if found.Violation == nil {
+			return found
+		}
+	}
+	if races {
+		x.found.Headline = x.inNoOrder(x.found.At)
+	}
 	return x.found
+}
+
+// inNoOrder says what is wrong at an instant whatever the order of the steps that race.
+func (x *exam) inNoOrder(at time.Duration) string {
+	if i := slices.IndexFunc(x.Fires, func(f conformance.Fire) bool { return f.Began.At == at }); i >= 0 {
+		return edge.Text("%s at %s, want nothing then in any order", x.terms().Event(x.Fires[i].Value), at)
+	}
+	return edge.Text("nothing was emitted at %s, in any order of the racing steps", at)
 }
 
 // wanted is the model, in doubt from where a callback did something, which is not a step of the
@@ -104,12 +123,6 @@ func (x *exam) terms() edge.Terms {
 // broken makes a violation with what was emitted on its timeline.
 func (x *exam) broken(at time.Duration, because, headline string, args ...any) *suite.Violation {
 	return edge.Broken(x.Recording, at, because, headline, args...)
-}
-
-// tooSoon makes one of an emission that comes too soon after another.
-func (x *exam) tooSoon(f, before conformance.Fire, because string) *suite.Violation {
-	return x.broken(f.Began.At, because, "emitted at %s, want %s at the earliest",
-		f.Began.At, suite.Sum(before.Began.At, x.Schedule.Config.Interval))
 }
 
 // has reports whether the schedule has the operation.
