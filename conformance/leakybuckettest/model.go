@@ -170,7 +170,8 @@ func (s *state) put(d *conformance.Done, w *ways) bool {
 		waiting += suite.Number(!q.ghost)
 	}
 	for _, it := range s.items { // one that was cancelled may keep its place until its turn
-		places += suite.Number(before(it.cancelled, d.Began) && (!s.timed() || it.latest > s.at))
+		held := !s.timed() || it.latest > s.at || it.latest == s.at && d.Racing
+		places += suite.Number(held && before(it.cancelled, d.Began))
 	}
 	over := s.left == 0 || s.at >= suite.Sum(s.Fires[s.left-1].Began.At, s.Schedule.Config.Interval)
 	idle := waiting == 0 && (s.traits.FirstItem != FirstAtOnce || over)
@@ -179,7 +180,7 @@ func (s *state) put(d *conformance.Done, w *ways) bool {
 	case s.stopped || d.Inside:
 	case s.closed && d.OK && !s.calledBack && s.traits.CloseFlush != 0:
 		id, because = "LB-CLOSE", s.whyClosed()
-	case !s.closed && !d.Racing && s.bounded:
+	case !s.closed && s.bounded && (!d.Racing || !d.OK && !s.crowded): // no order makes more wait than the trace shows
 		id, because = s.mistaken(d.OK, waiting, waiting+places, idle)
 	}
 	if id != "" {

@@ -3,11 +3,11 @@ package leakybuckettest
 import (
 	"cmp"
 	"fmt"
+	"slices"
 
 	"github.com/escapement-go/escapement/conformance"
 	"github.com/escapement-go/escapement/conformance/internal/edge"
 	"github.com/escapement-go/escapement/conformance/internal/suite"
-	"github.com/escapement-go/escapement/internal/timeline"
 	"github.com/escapement-go/escapement/internal/verb"
 )
 
@@ -126,29 +126,23 @@ func (x *exam) often(again suite.Rerun) *suite.Violation {
 	if !x.quiet() || len(x.Schedule.Steps) > 8 || x.Schedule.RacingSteps() > 0 {
 		return nil
 	}
-	without := conformance.Schedule{Config: x.Schedule.Config}
+	without, refused := conformance.Schedule{Config: x.Schedule.Config}, 0
 	for _, it := range x.items {
 		if it.put.OK {
 			without.Steps = append(without.Steps, it.put.Step)
+		} else {
+			refused = it.put.N
 		}
 	}
-	if len(without.Steps) == len(x.items) { // none was refused
+	if refused == 0 {
 		return nil
 	}
-	other := again(without)
-	for i, f := range x.Fires {
-		at := f.Began.At
-		if i >= len(other.Fires) || f.Value != other.Fires[i].Value {
-			return x.told(at, "without the refused items it does not",
-				"item %d left at %s", f.Value, timeline.Duration(at))
-		}
-		if o := other.Fires[i].Began.At; at != o {
-			because := fmt.Sprintf("without the refused items it leaves at %s", timeline.Duration(o))
-			return x.told(min(o, at), because,
-				"item %d left at %s, want %s", f.Value, timeline.Duration(at), timeline.Duration(o))
-		}
+	want, got := suite.FireMarks(again(without)), suite.FireMarks(x.Recording)
+	if slices.Equal(want, got) {
+		return nil
 	}
-	return nil
+	return suite.Unlike(x.Recording, want, got, "as without the refused items",
+		fmt.Sprintf("item %d was refused", refused))
 }
 
 func (x *exam) reentry() *suite.Violation {

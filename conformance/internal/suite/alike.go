@@ -52,14 +52,14 @@ func otherClock(p *Probe, schedules []conformance.Schedule, marks func(rec *Reco
 		} else if seen {
 			continue
 		}
-		return unlike(rec, want, got, "as it is while package time stands still",
+		return Unlike(rec, want, got, "as it is while package time stands still",
 			"package time moved on by an hour before each step, and Env.Clock did not"), ""
 	}
 	return nil, ""
 }
 
-// unlike is the violation of a run that shows other marks than are wanted.
-func unlike(run *Recording, want, got []Mark, as, because string) *Violation {
+// Unlike is the violation of a run that shows other marks than are wanted.
+func Unlike(run *Recording, want, got []Mark, as, because string) *Violation {
 	k, at := apart(want, got)
 	return &Violation{
 		Headline: fmt.Sprintf("%s, want %s, %s", said(got, k), wanted(want, got, k), as),

@@ -44,7 +44,7 @@ func (p *Probe) reads(schedules []conformance.Schedule, marks func(rec *Recordin
 		if moving[i].explains(p, schedules[i], got, want, marks) {
 			continue
 		}
-		return unlike(rec, want, got, "as when the clock does not move between readings",
+		return Unlike(rec, want, got, "as when the clock does not move between readings",
 			"the clock moved by 1ns at each reading, and no instant that the operations read explains this"), ""
 	}
 	return nil, ""
