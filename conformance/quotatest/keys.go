@@ -112,12 +112,12 @@ func (c *contract) takesTime(tr *Traits) string {
 // eachKey finds the first decision on a key that differs from the model's, if it is one that counts.
 func (x *exam) eachKey(counts func(granted bool) bool) *suite.Violation {
 	return edge.EachKey(x.Recording, func(rec *suite.Recording) *suite.Violation {
-		own := &exam{Recording: rec, traits: x.traits, kind: x.kind, source: x.source, job: x.job}
-		v := own.view()
-		if v == nil || !own.ordinary() || v.bad < 0 || !counts(v.steps[v.bad].OK) || own.anew() {
+		own := x.other(rec)
+		found := own.differs()
+		if found == nil || !counts(own.best.steps[own.best.bad].OK) || own.anew() {
 			return nil
 		}
-		return own.differs(v)
+		return found
 	})
 }
 

@@ -1,12 +1,14 @@
 package quotatest
 
 import (
+	"cmp"
 	"math"
 	"math/big"
 	"slices"
 	"time"
 
 	"github.com/escapement-go/escapement/conformance"
+	"github.com/escapement-go/escapement/conformance/internal/suite"
 )
 
 // model is the definition of a kind of limiter: it remembers every request that counts,
@@ -18,7 +20,7 @@ type model struct {
 	window   time.Duration
 	interval time.Duration // between two events of GCRA
 	edge     Edge
-	align    Align
+	align    Align // 0 where there is no sequence of windows
 	first    origin
 	counted  bool // denied requests count
 	past     []request
@@ -44,14 +46,16 @@ const never = math.MinInt64 / 2
 // newModel returns the model of a configuration with these traits. The origin matters for
 // AlignCreation and AlignFirstUse.
 func newModel(kind Kind, cfg conformance.Config, tr *Traits, first origin) *model {
-	m := &model{kind: kind, limit: cfg.Rate.Events, window: cfg.Rate.Per, edge: tr.Edge, align: tr.Align, first: first,
+	m := &model{kind: kind, limit: full(kind, cfg), window: cfg.Rate.Per, edge: tr.Edge, first: first,
 		counted: tr.CountDenied == DeniedCounted}
-	if kind == GCRA {
-		m.limit, m.interval = cfg.Burst, cfg.Rate.Per/time.Duration(cfg.Rate.Events)
-	}
-	switch tr.Align {
-	case 0, AlignEpoch, AlignUnix:
-		m.first.at = -into(tr.Align, cfg)
+	switch {
+	case kind == GCRA:
+		m.interval = cfg.Rate.Per / time.Duration(cfg.Rate.Events)
+	case kind == SlidingLog:
+	case tr.Align == AlignCreation || tr.Align == AlignFirstUse:
+		m.align = tr.Align
+	default:
+		m.align, m.first.at = cmp.Or(tr.Align, AlignEpoch), -into(tr.Align, cfg)
 	}
 	return m
 }
@@ -76,45 +80,52 @@ func (m *model) add(at time.Duration, n int, granted bool) {
 	}
 }
 
-// index counts the windows from the first one to the one that t is in, where each window
-// begins as the one before ends.
-func (m *model) index(t time.Duration) int64 {
-	t -= m.first.at
-	if m.edge == EdgeClosed && m.kind == FixedWindow && !(m.first.included && t == 0) {
-		t--
-	}
-	i := t / m.window
-	if t%m.window < 0 {
-		i--
-	}
-	return int64(i)
-}
-
-// opened returns when the window began that contains t, and whether there is one, where
-// windows begin with a request.
-func (m *model) opened(t time.Duration) (start time.Duration, ok bool) {
-	start = m.first.at
+// newest is when the newest window began, where windows begin with a request.
+func (m *model) newest() time.Duration {
+	start := m.first.at
 	for _, e := range m.past {
 		if m.over(e.at - start) {
 			start = e.at
 		}
 	}
-	return start, !m.over(t - start)
+	return start
 }
 
-// begins returns when the window began that contains t, where windows begin at all: a request
-// that counts at t may begin it.
-func (m *model) begins(t time.Duration) (start time.Duration, ok bool) {
-	switch {
-	case m.kind != FixedWindow && m.kind != SlidingCounter:
-		return 0, false
-	case m.align != AlignFirstUse:
-		return m.first.at + time.Duration(m.index(t))*m.window, true
+// begins returns when the window began that t is in, where each begins as the one before ends, or with a request:
+// one that counts at t may begin it.
+func (m *model) begins(t time.Duration) time.Duration {
+	if m.align == AlignFirstUse {
+		if start := m.newest(); !m.over(t - start) {
+			return start
+		}
+		return t
 	}
-	if start, ok := m.opened(t); ok {
-		return start, true
+	since := t - m.first.at
+	if m.excludesStart() && !(m.first.included && since == 0) {
+		since--
 	}
-	return t, true
+	i := since / m.window
+	if since%m.window < 0 {
+		i--
+	}
+	return m.first.at + i*m.window
+}
+
+// excludesStart reports whether windows include the instant at which they end, and the next begins.
+func (m *model) excludesStart() bool {
+	return m.edge == EdgeClosed && m.kind == FixedWindow && m.align != AlignFirstUse
+}
+
+// from returns the first instant of which an event counts in full at t, where windows count.
+func (m *model) from(t time.Duration) time.Duration {
+	if m.align == 0 {
+		return t - m.window + time.Duration(suite.Number(m.edge != EdgeClosed))
+	}
+	start := m.begins(t)
+	if m.excludesStart() && !(m.first.included && start == m.first.at) {
+		return start + 1
+	}
+	return start
 }
 
 // over reports whether an event of that age is no longer in the window.
@@ -125,18 +136,18 @@ func (m *model) over(age time.Duration) bool {
 // straddles reports whether t is within the grain of an instant at which a window ends, so
 // that a limiter of that grain may put what comes at t into the window before it or after it.
 func (m *model) straddles(t, grain time.Duration) bool {
-	if grain == 0 || m.kind != FixedWindow && m.kind != SlidingCounter {
+	if grain == 0 || m.align == 0 {
 		return false
 	}
 	before, after := t-grain, t+grain
-	if m.align == AlignFirstUse {
-		start, _ := m.opened(before)
+	switch m.align {
+	case AlignFirstUse:
+		start := m.newest()
 		return m.over(before-start) != m.over(after-start)
-	}
-	if m.align == AlignCreation {
+	case AlignCreation:
 		before = max(before, min(t, m.first.at)) // no event is earlier than the limiter
 	}
-	return m.index(before) != m.index(after)
+	return m.begins(before) != m.begins(after)
 }
 
 // indifferent returns the instant from which on it makes no difference to which of two
@@ -175,34 +186,17 @@ func (m *model) whole(room *big.Int) (events int, exact bool) {
 // room returns how many more events fit at t, in parts.
 func (m *model) room(t time.Duration) *big.Int {
 	room := m.events(m.limit)
-	take := func(n int) { room.Sub(room, m.events(n)) }
-	switch {
-	case m.kind == GCRA:
-		room.Sub(room, big.NewInt(int64(max(0, m.arrival(t)-t))))
-	case m.kind == SlidingLog:
-		for _, e := range m.past {
-			if !m.over(t - e.at) {
-				take(e.n)
-			}
-		}
-	case m.kind == FixedWindow && m.align == AlignFirstUse:
-		start, ok := m.opened(t)
-		for _, e := range m.past {
-			if ok && e.at >= start {
-				take(e.n)
-			}
-		}
-	default:
-		for _, e := range m.past {
-			switch m.index(t) - m.index(e.at) {
-			case 0:
-				take(e.n)
-			case 1:
-				if m.kind == SlidingCounter {
-					faded := big.NewInt(int64(m.window - m.since(t))) // what an event still counts
-					room.Sub(room, faded.Mul(faded, big.NewInt(int64(e.n))))
-				}
-			}
+	if m.kind == GCRA {
+		return room.Sub(room, big.NewInt(int64(max(0, m.arrival(t)-t))))
+	}
+	from := m.from(t)
+	for _, e := range m.past {
+		switch {
+		case e.at >= from:
+			room.Sub(room, m.events(e.n))
+		case m.kind == SlidingCounter && e.at >= from-m.window: // it fades
+			left := big.NewInt(int64(m.window - (t - from)))
+			room.Sub(room, left.Mul(left, big.NewInt(int64(e.n))))
 		}
 	}
 	return room
@@ -220,11 +214,6 @@ func (m *model) arrival(t time.Duration) time.Duration {
 	return arrival
 }
 
-// since is how long before t the window of t began, where windows follow one another.
-func (m *model) since(t time.Duration) time.Duration {
-	return t - m.first.at - time.Duration(m.index(t))*m.window
-}
-
 // capped is the model of a limiter that counts denied requests, but in each window no more
 // than one above the limit. In that window it denies the same requests as one that counts
 // them all, but a flood of requests does not fill the next window too.
@@ -234,7 +223,7 @@ func (m *model) capped() *model {
 	for _, e := range m.past {
 		sum := 0
 		for _, o := range other.past {
-			if m.index(o.at) == m.index(e.at) {
+			if m.begins(o.at) == m.begins(e.at) {
 				sum += o.n
 			}
 		}
@@ -265,7 +254,7 @@ func (m *model) fitsUncapped(t time.Duration, n int, grain time.Duration) (yes, 
 	yes = room.Cmp(want) >= 0
 	if m.kind == SlidingCounter {
 		off := new(big.Int).Sub(room, want)
-		whole := grain == 0 && m.since(t) == 0 // where a window begins, all of the one before counts
+		whole := grain == 0 && m.begins(t) == t // where a window begins, all of the one before counts
 		if m.estimates(t) && !whole && off.CmpAbs(m.parts()) <= 0 {
 			return yes, false
 		}
@@ -276,7 +265,8 @@ func (m *model) fitsUncapped(t time.Duration, n int, grain time.Duration) (yes, 
 // estimates reports whether events of the window before that of t count at t, so that the
 // room is an estimate.
 func (m *model) estimates(t time.Duration) bool {
-	return slices.ContainsFunc(m.past, func(e request) bool { return m.index(t)-m.index(e.at) == 1 })
+	from := m.begins(t)
+	return slices.ContainsFunc(m.past, func(e request) bool { return e.at < from && e.at >= from-m.window })
 }
 
 // until returns how long it takes from t until n events fit; -1 if they never do.
@@ -289,12 +279,9 @@ func (m *model) until(t time.Duration, n int) time.Duration {
 	for _, e := range m.past {
 		at = append(at, e.at+m.window, e.at+m.window+1)
 	}
-	switch {
-	case m.kind == FixedWindow && m.align == AlignFirstUse:
-		at = append(at, m.first.at+m.window, m.first.at+m.window+1)
-	case m.kind == FixedWindow:
-		next := m.first.at + time.Duration(m.index(t)+1)*m.window
-		at = append(at, next, next+1)
+	if m.kind == FixedWindow {
+		end := m.begins(t) + m.window
+		at = append(at, end, end+1)
 	}
 	slices.Sort(at)
 	for _, a := range at {
@@ -303,4 +290,13 @@ func (m *model) until(t time.Duration, n int) time.Duration {
 		}
 	}
 	return -1
+}
+
+// rested reports whether a bucket was idle until t for so long that it is full, or not used at all, or just before.
+func (m *model) rested(t time.Duration) bool {
+	if len(m.past) == 0 {
+		return true
+	}
+	idle := t - m.past[len(m.past)-1].at
+	return idle == 0 || idle >= time.Duration(m.limit)*m.interval
 }

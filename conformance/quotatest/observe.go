@@ -130,8 +130,7 @@ func (o *observations) agrees(tr Traits) int {
 	n, known := o.fitted[tr]
 	if !known {
 		for _, rec := range o.runs {
-			x := o.exam(rec, &tr)
-			if slices.ContainsFunc(x.origins(&tr), func(first origin) bool { return x.compare(&tr, first).bad < 0 }) {
+			if slices.ContainsFunc(o.exam(rec, &tr).courses(&tr), func(c *course) bool { return c.bad < 0 }) {
 				n++
 			}
 		}

@@ -43,7 +43,7 @@ func (c *contract) Rules() []suite.Rule[*Traits, *exam] {
 			Absent: c.absentBut(FixedWindow, SlidingLog, SlidingCounter), Ops: allow,
 			Unless: forward,
 			About:  func(j suite.Job) bool { return suite.GoesBack(j.Schedule) },
-			Check:  (*exam).backInWindows,
+			Check:  (*exam).bounded,
 		},
 		{
 			Rule: core("SC-N1", "With a limit of 1 an event MUST be granted if its window and the one before "+
@@ -71,7 +71,7 @@ func (c *contract) Rules() []suite.Rule[*Traits, *exam] {
 				"granted on top of the rate."),
 			Absent: gcra, Ops: allow,
 			Unless: func(_ *suite.Suite, tr *Traits) string { return rewinds(tr) },
-			Check:  func(x *exam) *suite.Violation { return cmp.Or(x.backInBucket(), x.decided("GC-TAT")) },
+			Check:  func(x *exam) *suite.Violation { return cmp.Or(x.bounded(), x.decided("GC-TAT")) },
 		},
 		answers("GC-RETRY", "A denied request MUST be granted after exactly its RetryAfter, and "+
 			"not a nanosecond sooner; an estimate MUST be positive, and may be too long.",
@@ -100,21 +100,24 @@ func (c *contract) Rules() []suite.Rule[*Traits, *exam] {
 		{
 			Rule: core("GC-DENYPURE", "A denied request MUST leave no trace, unless it is declared to count."),
 			Ops:  allow, Unless: denialsCount,
-			Again: (*exam).withoutDenied,
+			Again: leavesNoTrace("a denied request", (*exam).denied),
 		},
 		{
 			Rule: core("GC-PEEKPURE", "A query, or a request for 0, MUST leave no trace."),
 			About: func(j suite.Job) bool {
 				return suite.Has(verb.Tokens)(j) || asks(j.Schedule, func(n int) bool { return n == 0 })
 			},
-			Again: (*exam).withoutLooks,
+			Again: leavesNoTrace("a query", func(x *exam, i int) bool {
+				return x.Done[i].Op == verb.Tokens || x.Done[i].N == 0
+			}),
 		},
 		{
 			Rule:    core("GC-NEG", "A request for a negative number MUST leave no trace."),
 			Ops:     many,
 			About:   func(j suite.Job) bool { return asks(j.Schedule, func(n int) bool { return n < 0 }) },
 			Unusual: func(s conformance.Schedule) bool { return asks(s, func(n int) bool { return n < 0 }) },
-			Again:   (*exam).withoutNegative,
+			Again: leavesNoTrace("a request for a negative number",
+				asksFor(func(_ *exam, n int) bool { return n < 0 })),
 		},
 		{
 			Rule: core("RL-NBIG", "A request for more than the limit, or the burst, "+
@@ -127,7 +130,8 @@ func (c *contract) Rules() []suite.Rule[*Traits, *exam] {
 				return asks(s, func(n int) bool { return n > full(c.spec.Kind, s.Config) })
 			},
 			Check: (*exam).large,
-			Again: (*exam).withoutLarge,
+			Again: leavesNoTrace("a request for more than the limit",
+				asksFor(func(x *exam, n int) bool { return n > x.full() && !x.counts() })),
 		},
 		{
 			Rule: core("RL-PAST", "A request at an instant before the newest MUST NOT be granted if it does "+

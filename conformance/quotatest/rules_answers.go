@@ -3,7 +3,6 @@ package quotatest
 import (
 	"cmp"
 	"fmt"
-	"slices"
 	"strconv"
 	"time"
 
@@ -16,21 +15,55 @@ import (
 // The rules about the fields of an answer, each judged by what was really granted before
 // it, and those about requests that must change nothing.
 
+// retry finds a RetryAfter that is wrong, or was not kept. An estimate may be too long.
 func (x *exam) retry() *suite.Violation {
-	if !x.exact() {
-		return x.retryKept()
+	early := x.kept("RetryAfter", func(said, d *conformance.Done) (time.Duration, bool) {
+		return said.Answer.RetryAfter, said.N == d.N && !said.OK && said.Answer.RetryAfter >= 0
+	})
+	if early != nil {
+		return early
 	}
-	return cmp.Or(x.retryKept(), x.answers(func(s step) *suite.Violation {
-		if s.OK || s.fits || s.Op != verb.Allow {
-			return nil
+	return x.answers(func(s step) *suite.Violation {
+		switch got := s.Answer.RetryAfter; {
+		case s.Op != verb.Allow || s.OK:
+		case !x.exact() && got <= 0 && x.traits.exact():
+			return x.toldWrongly(s.Done, "the same request would be denied at "+timeline.Duration(s.At), "more than 0")
+		case x.exact() && !s.fits:
+			want := s.model.until(s.At, s.N)
+			if x.says(got, want) {
+				return nil
+			}
+			because := fmt.Sprintf("%d fit at %s, if nothing else is granted", s.N, timeline.Duration(s.At+want))
+			return x.toldWrongly(s.Done, because, x.wanted(want))
 		}
-		want, got := s.model.until(s.At, s.N), s.Answer.RetryAfter
-		if x.says(got, want) {
-			return nil
+		return nil
+	})
+}
+
+// kept finds a request that was denied though the answer to the one before told that from so long after it on it would
+// not be. No rounding excuses that: what is told is rounded up.
+func (x *exam) kept(
+	field string, told func(said, d *conformance.Done) (after time.Duration, ok bool),
+) *suite.Violation {
+	if !x.traits.exact() || !x.ordinary() {
+		return nil
+	}
+	var said *conformance.Done
+	for i := range x.Done {
+		d := &x.Done[i]
+		if d.Op != verb.Allow {
+			continue
 		}
-		because := fmt.Sprintf("%d fit at %s, if nothing else is granted", s.N, timeline.Duration(s.At+want))
-		return x.toldWrongly(s.Done, because, x.wanted(want))
-	}))
+		if said != nil && said.Answer.Err == nil && !d.OK && d.Answer.Err == nil {
+			if after, ok := told(said, d); ok && d.At-said.At >= after {
+				because := fmt.Sprintf("the answer at %s gave a %s of %s",
+					timeline.Duration(said.At), field, timeline.Duration(after))
+				return x.otherwise(d, because)
+			}
+		}
+		said = d
+	}
+	return nil
 }
 
 // toldWrongly tells of a denied request with another RetryAfter than it should have.
@@ -39,32 +72,7 @@ func (x *exam) toldWrongly(d *conformance.Done, because, want string) *suite.Vio
 		d.N, timeline.Duration(d.At), timeline.Duration(d.Answer.RetryAfter), want)
 }
 
-// retryKept finds a request that came when the answer to the one before it had said, and was denied again. No
-// rounding excuses that: RetryAfter is rounded up. Where the model does not say when how many fit, it finds an answer
-// that cannot be true, too: that it is too late already, or now.
-func (x *exam) retryKept() *suite.Violation {
-	if !x.traits.exact() || !x.inOrder() || !x.ordinary() {
-		return nil
-	}
-	var said conformance.Done // the newest answer that is still to be kept
-	for _, d := range x.Done {
-		switch late := said.N == d.N && d.At-said.At >= said.Answer.RetryAfter; {
-		case !x.usual(d):
-		case !d.OK && d.Answer.Err == nil && d.Answer.RetryAfter <= 0 && !x.exact():
-			return x.toldWrongly(&d, "the same request would be denied at "+timeline.Duration(d.At), "more than 0")
-		case d.OK || d.Answer.Err != nil || d.Answer.RetryAfter < 0:
-			said = conformance.Done{}
-		case late:
-			because := fmt.Sprintf("the answer at %s gave a RetryAfter of %s",
-				timeline.Duration(said.At), timeline.Duration(said.Answer.RetryAfter))
-			return x.otherwise(&d, because)
-		default:
-			said = d
-		}
-	}
-	return nil
-}
-
+// remain finds a number that is not how many more events would be granted.
 func (x *exam) remain() *suite.Violation {
 	if !x.complete() || !x.inOrder() && x.traits.BackTime == BackRewind {
 		return nil
@@ -85,7 +93,7 @@ func (x *exam) remain() *suite.Violation {
 	return x.answers(func(s step) *suite.Violation {
 		least, most := x.full(), 0
 		for _, off := range offsets {
-			fewest, all := s.afterAt(s.At + off).left(s.At + off)
+			fewest, all := s.after(s.At + off).left(s.At + off)
 			least, most = min(least, fewest), max(most, all)
 		}
 		if got := s.Answer.Remaining; got < least || got > most {
@@ -122,45 +130,32 @@ func (m *model) left(t time.Duration) (least, most int) {
 	return max(0, least), min(max(0, most), m.limit)
 }
 
+// reset finds a ResetAfter that is wrong. Of an estimate it is one that was not kept.
 func (x *exam) reset() *suite.Violation {
 	if !x.exact() {
-		return x.resetKept()
+		early := x.kept("ResetAfter", func(said, _ *conformance.Done) (time.Duration, bool) {
+			return said.Answer.ResetAfter, true
+		})
+		if early != nil {
+			return early
+		}
 	}
 	return x.answers(func(s step) *suite.Violation {
-		after := s.after()
-		want, got := after.until(s.At, after.limit), s.Answer.ResetAfter
-		closed := x.traits.Edge == EdgeClosed && x.says(got+1, want) // it is over right after
-		if x.says(got, want) || closed || want == 0 && got >= 0 && got <= after.window {
+		got, because, want := s.Answer.ResetAfter, "", "0 or more"
+		if x.exact() {
+			after := s.after(s.At)
+			is := after.until(s.At, after.limit)
+			closed := x.traits.Edge == EdgeClosed && x.says(got+1, is) // it is over right after
+			if x.says(got, is) || closed || is == 0 && got >= 0 && got <= after.window {
+				return nil
+			}
+			because, want = "the limiter decides like a new one from "+timeline.Duration(s.At+is)+" on", x.wanted(is)
+		} else if got >= 0 || !x.traits.exact() {
 			return nil
 		}
-		return x.broken(s.At, "the limiter decides like a new one from "+timeline.Duration(s.At+want)+" on",
-			"%s was answered with ResetAfter %s, want %s", s.Step, timeline.Duration(got), x.wanted(want))
+		return x.broken(s.At, because, "%s was answered with ResetAfter %s, want %s",
+			s.Step, timeline.Duration(got), want)
 	})
-}
-
-// resetKept finds a request that came when the answer before it had said that the limiter is as if new, and was
-// denied.
-func (x *exam) resetKept() *suite.Violation {
-	if !x.traits.exact() || !x.ordinary() || x.failed() {
-		return nil
-	}
-	for i, d := range x.Done {
-		reset := d.Answer.ResetAfter
-		if reset < 0 {
-			return x.broken(d.At, "", "%s was answered with ResetAfter %s, want 0 or more",
-				d.Step, timeline.Duration(reset))
-		}
-		if i+1 == len(x.Done) {
-			break
-		}
-		next := x.Done[i+1]
-		if !next.OK && next.Op == verb.Allow && next.At-d.At >= reset {
-			because := fmt.Sprintf("the answer at %s gave a ResetAfter of %s",
-				timeline.Duration(d.At), timeline.Duration(reset))
-			return x.otherwise(&next, because)
-		}
-	}
-	return nil
 }
 
 // says reports whether a time that was answered is the right one, as exact as is declared, or
@@ -184,7 +179,7 @@ func (x *exam) answers(check func(s step) *suite.Violation) (first *suite.Violat
 	grain := x.grain()
 	for _, v := range x.agreeing() {
 		found := v.find(func(s step) *suite.Violation {
-			unanswered := s.Answer.Err != nil || s.Op == verb.Fault || s.old
+			unanswered := s.Answer.Err != nil || s.Op == verb.Fault || s.at > s.At
 			if s.N > x.full() || s.ambiguous || unanswered || grain > 0 && s.model.straddles(s.At, grain) {
 				return nil // a limiter may refuse the first at once, and the grain decides about the others
 			}
@@ -199,7 +194,7 @@ func (x *exam) answers(check func(s step) *suite.Violation) (first *suite.Violat
 }
 
 // find returns the first violation.
-func (v *view) find(check func(s step) *suite.Violation) *suite.Violation {
+func (v *course) find(check func(s step) *suite.Violation) *suite.Violation {
 	for _, s := range v.steps {
 		if found := check(s); found != nil {
 			return found
@@ -233,71 +228,59 @@ func (x *exam) retryNever() *suite.Violation {
 	return nil
 }
 
-// without plays the schedule again without the steps that drop selects, and finds the
-// first request after one of them that is then decided differently, if all others are usual requests. What names the
-// steps in the failure.
-func (x *exam) without(again suite.Rerun, drop func(d *conformance.Done) bool, what string) *suite.Violation {
-	if mayRefuse(x.kind, x.Schedule.Config) || x.Refused != "" || x.Stuck || x.failed() || !x.inOrder() ||
-		len(x.Schedule.Steps) > 8 || len(x.Done) != len(x.Schedule.Steps) || x.opensUnusually() ||
-		x.asks(func(d conformance.Done) bool { return !drop(&d) && !x.usual(d) }) {
-		return nil
-	}
-	plan := conformance.Schedule{Config: x.Schedule.Config}
-	var kept []*conformance.Done
-	dropped, matters := false, false
-	for i := range x.Done {
-		d := &x.Done[i]
-		if drop(d) {
-			dropped = true
-			continue
+// leavesNoTrace judges a run by another one of the same schedule without the steps that drops selects, which are called
+// so. It finds the first request after one of them that is then decided differently, if all others are usual requests.
+func leavesNoTrace(what string, drops func(x *exam, i int) bool) func(*exam, suite.Rerun) *suite.Violation {
+	return func(x *exam, again suite.Rerun) *suite.Violation {
+		if mayRefuse(x.kind, x.Schedule.Config) || x.Refused != "" || x.Stuck || x.failed() || !x.inOrder() ||
+			len(x.Schedule.Steps) > 8 || len(x.Done) != len(x.Schedule.Steps) || x.opensUnusually() {
+			return nil
 		}
-		matters = matters || dropped
-		kept = append(kept, d)
-		plan.Steps = append(plan.Steps, d.Step)
-	}
-	if !matters || x.traits.Align == AlignCreation && drop(&x.Done[0]) {
-		return nil // windows may begin with the first request, whatever it asks for
-	}
-	if x.source == conformance.PackageTime { // windows that begin on the clock must begin where they did in this run
-		window := x.Schedule.Config.Rate.Per
-		time.Sleep(window - time.Since(x.Schedule.Config.Start())%window)
-	}
-	other := again(plan)
-	for i, d := range kept {
-		if i < len(other.Done) && d.Op == verb.Allow && d.OK != other.Done[i].OK {
-			if !x.traits.exact() && !x.of(other).steps[i].clear {
+		plan := conformance.Schedule{Config: x.Schedule.Config}
+		var kept []*conformance.Done
+		dropped, matters := false, false
+		for i := range x.Done {
+			d := &x.Done[i]
+			if drops(x, i) {
+				dropped = true
+				continue
+			} else if !x.usual(*d) {
+				return nil
+			}
+			matters = matters || dropped
+			kept, plan.Steps = append(kept, d), append(plan.Steps, d.Step)
+		}
+		if !matters || x.traits.Align == AlignCreation && drops(x, 0) {
+			return nil // windows may begin with the first request, whatever it asks for
+		}
+		if x.source == conformance.PackageTime { // windows on the clock must begin where they did in this run
+			window := x.Schedule.Config.Rate.Per
+			time.Sleep(window - time.Since(x.Schedule.Config.Start())%window)
+		}
+		other := x.other(again(plan))
+		for i, d := range kept {
+			if i >= len(other.Done) || d.Op != verb.Allow || d.OK == other.Done[i].OK {
+				continue
+			}
+			if c := other.course(); !x.traits.exact() && (c == nil || !c.steps[i].clear) {
 				return nil // rounding decides, which may depend on earlier requests
 			}
 			return x.broken(d.At, "without "+what+" before it, the same limiter decides differently",
 				"allow %d at %s: %s changed the outcome", d.N, timeline.Duration(d.At), what)
 		}
-	}
-	return nil
-}
-
-// of returns the view of another run with the first of the models that it may agree with.
-func (x *exam) of(rec *suite.Recording) *view {
-	other := &exam{Recording: rec, traits: x.traits, kind: x.kind, source: x.source}
-	return other.compare(x.traits, x.origins(x.traits)[0])
-}
-
-func (x *exam) withoutDenied(again suite.Rerun) *suite.Violation {
-	v := x.view()
-	if v == nil || !x.ordinary() {
 		return nil
 	}
-	return x.without(again, func(d *conformance.Done) bool {
-		// A request that had to be granted is kept: that it was denied is another mistake.
-		return slices.ContainsFunc(v.steps, func(s step) bool { return s.Done == d && !d.OK && s.clear && !s.fits })
-	}, "a denied request")
 }
 
-func (x *exam) withoutLooks(again suite.Rerun) *suite.Violation {
-	return x.without(again, func(d *conformance.Done) bool { return d.Op == verb.Tokens || d.N == 0 }, "a query")
+// denied reports whether a request was denied that had to be. Had it to be granted, that is another mistake.
+func (x *exam) denied(i int) bool {
+	v := x.course()
+	return v != nil && x.ordinary() && !v.steps[i].OK && v.steps[i].clear && !v.steps[i].fits
 }
 
-func (x *exam) withoutNegative(again suite.Rerun) *suite.Violation {
-	return x.without(again, func(d *conformance.Done) bool { return d.N < 0 }, "a request for a negative number")
+// asksFor reports whether a step asks for such a number.
+func asksFor(which func(x *exam, n int) bool) func(x *exam, i int) bool {
+	return func(x *exam, i int) bool { return x.Done[i].Op == verb.Allow && which(x, x.Done[i].N) }
 }
 
 // large finds a request for more than the limit that was granted. Where the configuration
@@ -312,14 +295,6 @@ func (x *exam) large() *suite.Violation {
 		}
 	}
 	return nil
-}
-
-func (x *exam) withoutLarge(again suite.Rerun) *suite.Violation {
-	if x.traits.CountDenied == DeniedCounted {
-		return nil
-	}
-	large := func(d *conformance.Done) bool { return d.N > x.full() }
-	return x.without(again, large, "a request for more than the limit")
 }
 
 // errors finds a request that failed and got something else than is declared.

@@ -3,7 +3,7 @@ package quotatest
 import (
 	"fmt"
 	"math"
-	"math/big"
+	"math/bits"
 	"slices"
 	"time"
 
@@ -15,15 +15,18 @@ import (
 
 // decided finds the first decision that differs from the model's, if it breaks that law.
 func (x *exam) decided(law string) *suite.Violation {
-	v := x.view()
-	if v == nil || !x.ordinary() || v.bad < 0 || v.law != law || x.movable() {
+	if v := x.course(); v == nil || v.law != law || x.movable() {
 		return nil
 	}
-	return x.differs(v)
+	return x.differs()
 }
 
-// differs tells of the decision that differs from the model's.
-func (x *exam) differs(v *view) *suite.Violation {
+// differs finds the first decision that differs from the model's.
+func (x *exam) differs() *suite.Violation {
+	v := x.course()
+	if v == nil || v.bad < 0 || !x.ordinary() {
+		return nil
+	}
 	s := v.steps[v.bad]
 	return x.otherwise(s.Done, s.because())
 }
@@ -93,8 +96,7 @@ func (x *exam) said(d conformance.Done) string {
 
 // wrong reports whether a decision or an answer differs from the model's.
 func (x *exam) wrong() bool {
-	v := x.view()
-	return v != nil && x.ordinary() && v.bad >= 0 ||
+	return x.differs() != nil ||
 		x.traits.Fields&FieldRemaining != 0 && x.remain() != nil ||
 		x.traits.Fields&FieldReset != 0 && x.reset() != nil ||
 		x.traits.Fields&FieldRetry != 0 && x.traits.CountDenied != DeniedCounted && x.retry() != nil
@@ -103,6 +105,44 @@ func (x *exam) wrong() bool {
 // exact reports whether the model says when how many fit, and does not estimate it.
 func (x *exam) exact() bool { return x.kind != SlidingCounter }
 
+// most bounds what any limiter of a configuration grants in a time: the limit for each whole window in it and for one
+// more at each end; of GCRA the burst, and what the rate brings.
+func most(kind Kind, cfg conformance.Config, span time.Duration) uint64 {
+	if kind != GCRA {
+		return uint64(cfg.Rate.Events) * uint64(span/cfg.Rate.Per+2)
+	}
+	hi, lo := bits.Mul64(uint64(cfg.Rate.Events), uint64(span))
+	if hi >= uint64(cfg.Rate.Per) {
+		return math.MaxUint64
+	}
+	brings, _ := bits.Div64(hi, lo, uint64(cfg.Rate.Per))
+	return brings + uint64(max(1, cfg.Burst)) // some limiters take a burst of 0 as 1
+}
+
+// exceeds finds the first of some steps by which more was granted than there is in the time that their instants span.
+// Either end may be off by the grain. Longer spans than one are not judged.
+func (x *exam) exceeds(steps []conformance.Done, longest time.Duration) *suite.Violation {
+	cfg, grain, sum := x.Schedule.Config, x.grain(), uint64(0)
+	lo, hi := steps[0].At, steps[0].At
+	for i := range steps {
+		d := &steps[i]
+		lo, hi = min(lo, d.At), max(hi, d.At)
+		span := hi - lo + 2*grain
+		if span >= longest {
+			break
+		}
+		if !d.OK || d.N < 1 || d.Answer.Err != nil { // what fails open is not counted
+			continue
+		}
+		sum += uint64(d.N)
+		if most := most(x.kind, cfg, span); sum > most {
+			return x.broken(d.At, "", "%d were granted from %s to %s, want %d at the most",
+				sum, timeline.Duration(lo), timeline.Duration(hi), most)
+		}
+	}
+	return nil
+}
+
 // twice looks for a period as long as a window in which more than twice the limit was
 // granted.
 func (x *exam) twice() *suite.Violation {
@@ -110,62 +150,25 @@ func (x *exam) twice() *suite.Violation {
 		return nil
 	}
 	cfg := x.Schedule.Config
-	most := 2 * uint64(cfg.Rate.Events) // which need not be an int
-	for i, a := range x.Done {
-		sum := uint64(0)
-		for _, b := range x.Done[i:] {
-			if b.At-a.At >= cfg.Rate.Per-2*x.grain() { // either may be off by the grain
-				break
-			}
-			if b.OK && b.Answer.Err == nil { // what fails open is not counted
-				sum += uint64(b.N)
-			}
-			if sum > most {
-				because := fmt.Sprintf("the limit is %d in %s", cfg.Rate.Events, timeline.Duration(cfg.Rate.Per))
-				return x.broken(b.At, because, "%d were granted from %s to %s, want %d at the most",
-					sum, timeline.Duration(a.At), timeline.Duration(b.At), most)
-			}
+	for i := range x.Done {
+		if found := x.exceeds(x.Done[i:], cfg.Rate.Per); found != nil {
+			found.Because = fmt.Sprintf("the limit is %d in %s", cfg.Rate.Events, timeline.Duration(cfg.Rate.Per))
+			return found
 		}
 	}
 	return nil
 }
 
-// backInWindows bounds what windows may grant if instants go back: the limit in each
-// window that the instants span, and in one more window before and after them.
-func (x *exam) backInWindows() *suite.Violation {
-	cfg := x.Schedule.Config
-	return x.bounded(func(span time.Duration) int { return cfg.Rate.Events * (int(span/cfg.Rate.Per) + 2) })
-}
-
-// backInBucket bounds what GCRA may grant if instants go back: the burst, and an event for
-// each interval that the instants span.
-func (x *exam) backInBucket() *suite.Violation {
-	cfg := x.Schedule.Config
-	return x.bounded(func(span time.Duration) int {
-		return cfg.Burst + int(span/(cfg.Rate.Per/time.Duration(cfg.Rate.Events)))
-	})
-}
-
-// bounded finds the first step by which more is granted than may be granted in the time
-// that the instants so far span.
-func (x *exam) bounded(most func(span time.Duration) int) *suite.Violation {
+// bounded finds a step by which more is granted than in the time that the instants so far span, if some go back.
+func (x *exam) bounded() *suite.Violation {
 	if x.Refused != "" || x.Stuck || x.inOrder() || len(x.Done) == 0 {
 		return nil
 	}
-	sum := 0
-	lo, hi := x.Done[0].At, x.Done[0].At
-	for i, d := range x.Done {
-		lo, hi = min(lo, d.At), max(hi, d.At)
-		if d.OK && d.N > 0 {
-			sum += d.N
-		}
-		if limit := most(hi - lo + 2*x.grain()); sum > limit { // either end may be off by the grain
-			because := fmt.Sprintf("all instants lie between %s and %s; an earlier one adds nothing",
-				timeline.Duration(lo), timeline.Duration(hi))
-			return x.broken(d.At, because, "%d were granted by step %d, want %d at the most", sum, i+1, limit)
-		}
+	found := x.exceeds(x.Done, math.MaxInt64)
+	if found != nil {
+		found.Because = "all instants lie there; an earlier one adds nothing"
 	}
-	return nil
+	return found
 }
 
 func (x *exam) calls() *suite.Violation {
@@ -210,7 +213,7 @@ func (x *exam) config() *suite.Violation {
 		if d.Panic != "" {
 			return x.broken(d.At, "the constructor accepted it", "%s panicked: %s", d.Step, d.Panic)
 		}
-		if found := x.unlimited(x.Done[i:]); found != nil {
+		if found := x.unlimited(i); found != nil {
 			return found
 		}
 		if !d.OK && d.Answer.Err == nil && x.mustFit(i) {
@@ -239,27 +242,19 @@ func (x *exam) mustFit(i int) bool {
 	return (idle-x.grain())/2 > cfg.Rate.Per // in two windows all of an estimate has faded
 }
 
-// unlimited finds the step by which more is granted than any limiter of the configuration
-// may grant.
-func (x *exam) unlimited(steps []conformance.Done) *suite.Violation {
-	cfg, d, sum := x.Schedule.Config, steps[0], 0
-	for _, o := range steps {
-		if o.Op != verb.Allow || !o.OK || !d.OK || cfg.Rate.Events == 0 {
-			continue
-		}
-		most := big.NewInt(int64(2 * cfg.Rate.Events)) // as FW-2N has it
-		if x.kind == GCRA {
-			most.Mul(big.NewInt(int64(cfg.Rate.Events)), big.NewInt(int64(o.At-d.At)))
-			most.Div(most, big.NewInt(int64(cfg.Rate.Per)))
-			most.Add(most, big.NewInt(int64(max(1, cfg.Burst)))) // some limiters take a burst of 0 as 1
-		} else if o.At-d.At >= cfg.Rate.Per {
-			continue
-		}
-		if sum += o.N; big.NewInt(int64(sum)).Cmp(most) > 0 {
-			because := fmt.Sprintf("the constructor accepted %s, which allows %s there", cfg, most)
-			return x.broken(o.At, because, "%d were granted from %s to %s, want %s at the most",
-				sum, timeline.Duration(d.At), timeline.Duration(o.At), most)
-		}
+// unlimited finds the step by which more is granted, since a step that was, than any limiter of the configuration may
+// grant.
+func (x *exam) unlimited(from int) *suite.Violation {
+	cfg, longest := x.Schedule.Config, x.Schedule.Config.Rate.Per
+	if x.kind == GCRA {
+		longest = math.MaxInt64
 	}
-	return nil
+	if !x.Done[from].OK || cfg.Rate.Events == 0 {
+		return nil
+	}
+	found := x.exceeds(x.Done[from:], longest)
+	if found != nil {
+		found.Because = fmt.Sprintf("the constructor accepted %s", cfg)
+	}
+	return found
 }

@@ -1,6 +1,7 @@
 package quotatest
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"math/big"
@@ -20,42 +21,41 @@ type exam struct {
 	traits *Traits
 	kind   Kind
 	source TimeSource
-	job    suite.Job
-	seen   *view
+	taken  []*course // the courses of the run, made once
+	best   *course   // the one that agrees with it for the most steps
 }
 
 // Exam puts a trace in the terms of a quota.
-func (c *contract) Exam(tr *Traits, rec *suite.Recording, j suite.Job) *exam {
-	return &exam{Recording: suite.AsBegun(rec), traits: tr, kind: c.spec.Kind, source: c.spec.Time, job: j}
+func (c *contract) Exam(tr *Traits, rec *suite.Recording, _ suite.Job) *exam {
+	return &exam{Recording: suite.AsBegun(rec), traits: tr, kind: c.spec.Kind, source: c.spec.Time}
 }
 
-// view is a trace and the model that agrees with it for the most steps.
-type view struct {
+// other is the exam of another run of the same limiter.
+func (x *exam) other(rec *suite.Recording) *exam {
+	return &exam{Recording: rec, traits: x.traits, kind: x.kind, source: x.source}
+}
+
+// course is one that a correct limiter may have taken in a run: the model, and where the run differs from it.
+type course struct {
 	steps []step
 	bad   int    // the first step that is decided otherwise, -1 if none is
 	law   string // the rule that it breaks
-	// also are the views with other models that agree with the whole trace, because it
-	// does not show where windows begin.
-	also []*view
 }
 
 // step is a step that was done, and the model just before it.
 type step struct {
 	*conformance.Done
+	// at is the instant that the limiter counts it from: that of the step, or a newer one.
+	at          time.Duration
 	model       model
 	fits, clear bool
 	// ambiguous says that, because of the grain, an earlier request may count in one of
 	// two windows, and that this matters to the decision.
 	ambiguous bool
-	// old says that the step came at an instant before that of the model.
-	old bool
 }
 
-// after returns the model just after the step.
-func (s step) after() *model { return s.afterAt(s.At) }
-
-// afterAt returns the model just after the step, if the limiter took its instant for at.
-func (s step) afterAt(at time.Duration) *model {
+// after returns the model just after the step, if the limiter took its instant for at.
+func (s step) after(at time.Duration) *model {
 	m := s.model
 	m.past = slices.Clone(m.past)
 	m.add(at, s.N, s.OK)
@@ -64,7 +64,7 @@ func (s step) afterAt(at time.Duration) *model {
 
 // because says why a request should have been decided otherwise.
 func (s step) because() string {
-	exact := new(big.Rat).SetFrac(s.model.room(s.At), s.model.parts())
+	exact := new(big.Rat).SetFrac(s.model.room(s.at), s.model.parts())
 	room, _ := exact.Float64()
 	text := fmt.Sprintf("%.10g", max(0, room))
 	if room > 0 && !exact.IsInt() && !strings.Contains(text, ".") { // it is not that whole number
@@ -153,28 +153,34 @@ func (x *exam) answerable() bool {
 	})
 }
 
-// view returns the trace with its model, built once; nil if no model can judge the trace.
-func (x *exam) view() *view {
-	if x.seen != nil || !x.answerable() || len(x.Done) == 0 {
-		return x.seen
+// course returns the course that agrees with the run for the most steps; nil if instants go back, or no model can judge
+// the run.
+func (x *exam) course() *course {
+	if x.best != nil || !x.answerable() || len(x.Done) == 0 {
+		return x.best
 	}
-	for _, first := range x.origins(x.traits) {
-		switch v := x.compare(x.traits, first); {
-		case x.seen == nil || x.seen.bad >= 0 && (v.bad < 0 || v.bad > x.seen.bad):
-			x.seen = v
-		case v.bad < 0:
-			x.seen.also = append(x.seen.also, v)
+	x.taken = x.courses(x.traits)
+	x.best = slices.MaxFunc(x.taken, func(a, b *course) int { return cmp.Compare(uint(a.bad), uint(b.bad)) })
+	if x.best.bad >= 0 {
+		x.best.law = x.lawOf(x.best)
+	}
+	return x.best
+}
+
+// courses are those that a correct limiter with traits may take: one for each reading of its instants, and each
+// instant at which the first window may begin.
+func (x *exam) courses(tr *Traits) (all []*course) {
+	for _, at := range x.readings() {
+		for _, first := range x.origins(tr, at) {
+			all = append(all, x.follow(tr, first, at))
 		}
 	}
-	if x.seen.bad >= 0 {
-		x.seen.law = x.lawOf(x.seen)
-	}
-	return x.seen
+	return all
 }
 
 // origins lists where the first window may begin: with the constructor or with a request,
 // which the traits leave open.
-func (x *exam) origins(tr *Traits) []origin {
+func (x *exam) origins(tr *Traits, at []time.Duration) []origin {
 	switch {
 	case tr.Align == AlignFirstUse && x.kind == FixedWindow:
 		return []origin{{at: never}, {at: 0}}
@@ -182,8 +188,8 @@ func (x *exam) origins(tr *Traits) []origin {
 		return []origin{{}}
 	}
 	out := []origin{{}}
-	for _, d := range x.Done {
-		if at := (origin{at: d.At}); !slices.Contains(out, at) {
+	for i, d := range x.Done {
+		if at := (origin{at: at[i]}); !slices.Contains(out, at) {
 			out = append(out, at)
 		}
 		if x.usual(d) {
@@ -198,90 +204,78 @@ func (x *exam) origins(tr *Traits) []origin {
 	return out
 }
 
-// compare follows the trace with a model of the traits tr. The model counts what was
-// really granted, so that each decision is judged on its own.
-func (x *exam) compare(tr *Traits, first origin) *view {
-	v, grain := &view{bad: -1}, x.grainOf(tr)
+// follow follows the run with a model. The model counts what was really granted, so that each decision is judged on
+// its own.
+func (x *exam) follow(tr *Traits, first origin, at []time.Duration) *course {
+	v, grain := &course{bad: -1, steps: make([]step, len(x.Done))}, x.grainOf(tr)
 	m := newModel(x.kind, x.Schedule.Config, tr, first)
 	all := newModel(x.kind, x.Schedule.Config, tr, first) // counts requests whose answers were errors too
 	ambiguous := time.Duration(math.MinInt64)             // until then
 	faults := x.asks(func(d conformance.Done) bool { return d.Op == verb.Fault })
 	for i := range x.Done {
-		s := step{Done: &x.Done[i], model: *m}
-		s.fits, s.clear = m.fits(s.At, s.N, grain)
+		s := &v.steps[i]
+		*s = step{Done: &x.Done[i], at: at[i], model: *m}
+		s.fits, s.clear = m.fits(s.at, s.N, grain)
 		lost := len(all.past) > len(m.past)
-		s.ambiguous = s.At < ambiguous || lost && (m.align == AlignFirstUse || m.room(s.At).Cmp(all.room(s.At)) != 0)
+		s.ambiguous = s.at < ambiguous || lost && (m.align == AlignFirstUse || m.room(s.at).Cmp(all.room(s.at)) != 0)
 		failed := faults && s.Answer.Err != nil // without a fault an error is a decision like others
 		s.clear = s.clear && !s.ambiguous && !failed
 		if s.Op == verb.Fault { // which is no request
-			v.steps = append(v.steps, s)
 			continue
 		}
 		if s.clear && s.fits != s.OK && v.bad < 0 && x.usual(*s.Done) {
 			v.bad = i
 		}
-		v.steps = append(v.steps, s)
-		if s.Op == verb.Allow && s.N > 0 && (s.OK || m.counted) && m.straddles(s.At, grain) {
-			ambiguous = m.indifferent(s.At, grain)
+		if s.Op == verb.Allow && s.N > 0 && (s.OK || m.counted) && m.straddles(s.at, grain) {
+			ambiguous = m.indifferent(s.at, grain)
 		}
-		if all.add(s.At, s.N, s.OK || failed); !failed {
-			m.add(s.At, s.N, s.OK)
+		if all.add(s.at, s.N, s.OK || failed); !failed {
+			m.add(s.at, s.N, s.OK)
 		}
 	}
 	return v
 }
 
 // lawOf returns the law that the first difference breaks.
-func (x *exam) lawOf(v *view) string {
+func (x *exam) lawOf(v *course) string {
 	s := v.steps[v.bad]
-	// agrees reports whether another declaration explains the trace up to here.
-	agrees := func(change func(*Traits)) bool {
+	// explained reports whether another declaration explains the run up to here.
+	explained := func(change func(*Traits)) bool {
 		other := *x.traits
 		change(&other)
-		return slices.ContainsFunc(x.origins(&other), func(first origin) bool {
-			w := x.compare(&other, first)
-			return w.bad < 0 || w.bad > v.bad
-		})
+		return slices.ContainsFunc(x.courses(&other), func(w *course) bool { return w.bad < 0 || w.bad > v.bad })
 	}
 	otherEdge := func(tr *Traits) { tr.Edge = EdgeHalfOpen + EdgeClosed - tr.Edge }
-	switch x.kind {
-	case SlidingLog:
-		switch {
-		case agrees(otherEdge):
-			return "SW-EXP"
-		case agrees(func(tr *Traits) { tr.CountDenied = DeniedFree + DeniedCounted - tr.CountDenied }):
-			return "SW-DENYCOUNT"
-		case s.OK:
-			return "SW-ANY"
-		}
-		return "SW-WORK"
-	case SlidingCounter:
-		switch {
-		case slices.ContainsFunc([]Align{AlignEpoch, AlignUnix, AlignCreation}, func(a Align) bool {
-			return agrees(func(tr *Traits) { tr.Align = a }) // it does not with what is declared
-		}):
-			return "SC-FIRST"
-		case s.model.limit == 1:
-			return "SC-N1"
-		}
-		return "SC-APPROX"
-	case FixedWindow:
-		switch left, _ := s.model.whole(s.model.room(s.At)); {
-		case agrees(otherEdge):
-			return "FW-EDGE"
-		case s.OK:
-			return "FW-ALIGNED"
-		case left == s.model.limit:
-			return "FW-NOEXTEND"
-		}
-		return "FW-HIT"
+	otherDenied := func(tr *Traits) { tr.CountDenied = DeniedFree + DeniedCounted - tr.CountDenied }
+	elsewhere := func(a Align) bool { // it does not with what is declared
+		return explained(func(tr *Traits) { tr.Align = a })
 	}
-	past := s.model.past
-	switch {
-	case s.At == x.Done[0].At:
+	switch left, _ := s.model.whole(s.model.room(s.at)); {
+	case x.kind == SlidingLog && explained(otherEdge):
+		return "SW-EXP"
+	case x.kind == SlidingLog && explained(otherDenied):
+		return "SW-DENYCOUNT"
+	case x.kind == SlidingLog && s.OK:
+		return "SW-ANY"
+	case x.kind == SlidingLog:
+		return "SW-WORK"
+	case x.kind == SlidingCounter && slices.ContainsFunc([]Align{AlignEpoch, AlignUnix, AlignCreation}, elsewhere):
+		return "SC-FIRST"
+	case x.kind == SlidingCounter && s.model.limit == 1:
+		return "SC-N1"
+	case x.kind == SlidingCounter:
+		return "SC-APPROX"
+	case x.kind == FixedWindow && explained(otherEdge):
+		return "FW-EDGE"
+	case x.kind == FixedWindow && s.OK:
+		return "FW-ALIGNED"
+	case x.kind == FixedWindow && left == s.model.limit:
+		return "FW-NOEXTEND"
+	case x.kind == FixedWindow:
+		return "FW-HIT"
+	case s.at == x.Done[0].At:
 		return "GC-BURST"
-	case s.OK && (len(past) == 0 || s.At == past[len(past)-1].at ||
-		s.At-past[len(past)-1].at >= time.Duration(s.model.limit)*s.model.interval):
+	case s.OK && s.model.rested(s.at):
 		return "GC-TAT"
 	}
 	return "GC-EQUIV"
@@ -298,7 +292,7 @@ func (x *exam) broken(at time.Duration, because, headline string, args ...any) *
 		}
 	}
 	got := suite.Lane{Name: "got", Marks: suite.Answers(verb.Allow)(x.Recording)}
-	v := x.view()
+	v := x.course()
 	if v == nil {
 		out.Lanes = []suite.Lane{got}
 		return out
@@ -320,12 +314,12 @@ func (x *exam) broken(at time.Duration, because, headline string, args ...any) *
 
 // windows is the lane of the windows that the requests are in, as far as they begin or end while
 // the limiter is in use; none if it has none.
-func (v *view) windows() []suite.Lane {
+func (v *course) windows() []suite.Lane {
 	var begin, end []time.Duration
 	last := v.steps[len(v.steps)-1].At
 	for _, s := range v.steps {
-		start, ok := s.model.begins(s.At)
-		if !ok || s.Op != verb.Allow || s.model.align == AlignFirstUse && start == s.At && !s.OK {
+		start := s.model.begins(s.At)
+		if s.model.align == 0 || s.Op != verb.Allow || s.model.align == AlignFirstUse && start == s.At && !s.OK {
 			continue
 		}
 		begin, end = append(begin, start), append(end, start+s.model.window)
