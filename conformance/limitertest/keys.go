@@ -53,39 +53,25 @@ func (c *contract) keyFamilies(s *suite.Suite) []suite.Family {
 // keyRules are the laws of a limiter that keeps a bucket for each key.
 func (c *contract) keyRules() []rule {
 	basic := []string{"RL-ENV", "RL-WORK", "RL-MODEL", "RL-FULL"}
-	return []rule{
-		{
+	return edge.KeyRules(opKeys, func(x *exam) (*suite.Recording, bool) { return x.Recording, x.traits.apart() != "" },
+		rule{
 			Rule: core("X-ISO", "Each key MUST have its own bucket, however many keys there are: requests "+
 				"for one MUST be decided as if there were no others. A new limit or burst MUST apply to "+
 				"every key."),
-			Ops: ops(opKeys), Declared: []string{"Initial"}, Beyond: basic,
-			Unless: c.takesTime,
-			About:  func(j suite.Job) bool { return edge.ForKeys(j.Schedule) && !j.Schedule.Config.Has("epoch") },
-			Sees:   accepted,
+			Declared: []string{"Initial"}, Beyond: basic, Unless: c.takesTime, Sees: accepted,
 			Check: func(x *exam) *suite.Violation {
-				if x.traits.apart() != "" || x.forgotten() != nil {
+				if x.forgotten() != nil {
 					return nil
 				}
 				return x.eachKey((*exam).decidedAlone)
 			},
-			Owing: func(x *exam, again suite.Rerun) bool { return edge.Alone(x.Recording, again, changes...) != nil },
-			Again: func(x *exam, again suite.Rerun) *suite.Violation {
-				if x.traits.apart() == "" {
-					return nil
-				}
-				return edge.Alone(x.Recording, again, changes...)
-			},
 		},
-		{
+		rule{
 			Rule: core("X-EVICT", "A key that was idle for a while MUST NOT get more than if it had been "+
 				"remembered: it may be forgotten once its bucket is full."),
-			Ops: ops(opKeys), Beyond: basic,
-			Unless: c.oneBucket,
-			About:  func(j suite.Job) bool { return edge.ForKeys(j.Schedule) && edge.ComeBack(j.Schedule) },
-			Sees:   accepted,
-			Check:  (*exam).forgotten,
-		},
-	}
+			Beyond: basic, Unless: c.oneBucket, Sees: accepted,
+			Check: (*exam).forgotten,
+		}, changes...)
 }
 
 func (c *contract) Needs(_ *suite.Suite, st conformance.Step) conformance.Op {

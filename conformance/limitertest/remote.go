@@ -6,55 +6,21 @@ import (
 	"time"
 
 	"github.com/escapement-go/escapement/conformance"
+	"github.com/escapement-go/escapement/conformance/internal/edge"
 	"github.com/escapement-go/escapement/conformance/internal/suite"
-	"github.com/escapement-go/escapement/internal/timeline"
 	"github.com/escapement-go/escapement/internal/verb"
 )
 
 // Limiters that ask others: their requests take time, and some are answered by an error.
 
-// remoteRules are the laws of such limiters.
-func remoteRules() []rule {
-	return []rule{
-		{
-			Rule: extended("X-ERR", "A request whose answer is an error MUST be granted or denied, as declared."),
-			Ops:  ops(verb.Allow), Declared: []string{"Errors"},
-			Sees:  func(x *exam) bool { return failed(&x.Trace) },
-			Check: (*exam).errors,
-		},
-		{
-			Rule: extended("X-LATENCY", "A request MUST NOT take longer than the declared latency."),
-			Ops:  ops(verb.Allow), Declared: []string{"Latency"},
-			Check: (*exam).late,
-		},
-	}
+// remote is what the laws of such limiters need to know of a run.
+func (x *exam) remote() edge.Remote {
+	return edge.Remote{Recording: x.Recording, Latency: x.traits.Latency, FailOpen: x.traits.Errors == FailOpen,
+		Broken: x.broken}
 }
 
-// errors finds a request that failed and got something else than is declared.
-func (x *exam) errors() *suite.Violation {
-	for _, d := range x.Done {
-		if want := x.traits.Errors == FailOpen; d.Answer.Err != nil && d.OK != want {
-			return x.broken(d.At, "its answer was an error: "+d.Answer.Err.Error(), "allow %d at %s was %s, want %s",
-				d.N, timeline.Duration(d.At), suite.Decided(d.OK), suite.Decided(want))
-		}
-	}
-	return nil
-}
-
-func (x *exam) late() *suite.Violation {
-	for _, d := range x.Done {
-		took := d.Ended.At - d.Began.At
-		if d.Ended.Seq != 0 && took > x.traits.Latency && d.Op != verb.Wait {
-			return x.broken(d.At, "", "%s took %s, want %s at the most",
-				d.Step, timeline.Duration(took), timeline.Duration(x.traits.Latency))
-		}
-	}
-	return nil
-}
-
-func failed(tr *conformance.Trace) bool {
-	return slices.ContainsFunc(tr.Done, func(d conformance.Done) bool { return d.Answer.Err != nil })
-}
+// failed reports whether an answer was an error.
+func failed(tr *conformance.Trace) bool { return edge.Failed(tr) }
 
 // timed is the Unless of a rule that cannot judge before it is declared that requests take
 // time.
@@ -123,11 +89,7 @@ func (o observer) latency() int {
 		texts = append(texts, "fault 1 @0 | allow 1 @0 | allow 1 @{1} | fault 0 @{2} | allow 1 @{2}")
 	}
 	for _, text := range texts {
-		for _, d := range p.see(text).Done {
-			if d.Ended.Seq != 0 {
-				most = max(most, d.Ended.At-d.Began.At)
-			}
-		}
+		most = max(most, edge.Longest(p.see(text)))
 	}
 	return int(most)
 }

@@ -20,7 +20,7 @@ func (c *contract) Rules() []rule {
 	all := slices.Concat(
 		c.requestRules(),
 		instantRules(),
-		remoteRules(),
+		edge.RemoteRules[*Traits]((*exam).remote),
 		c.useRules(),
 		rateRules(),
 		[]rule{pastQuery, senselessBurst},

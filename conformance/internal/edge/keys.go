@@ -257,6 +257,36 @@ func Alone(rec *suite.Recording, again suite.Rerun, forAll ...conformance.Op) *s
 	}, forAll...)
 }
 
+// KeyRules completes X-ISO, that each key is decided as if there were no others, and X-EVICT, that a key is not
+// forgotten too soon, of limiters that have keys. Of returns a run, and whether its keys have to be compared with runs
+// of their own, as no model says what is right: the Check of X-ISO is for other runs. Some operations are for all keys.
+func KeyRules[T, E any](
+	keys conformance.Op, of func(e E) (rec *suite.Recording, alone bool), iso, evict suite.Rule[T, E],
+	forAll ...conformance.Op,
+) []suite.Rule[T, E] {
+	iso.Ops, evict.Ops = []conformance.Op{keys}, []conformance.Op{keys}
+	iso.About = func(j suite.Job) bool { return ForKeys(j.Schedule) && !j.Schedule.Config.Has("epoch") }
+	evict.About = func(j suite.Job) bool { return ForKeys(j.Schedule) && ComeBack(j.Schedule) }
+	check := iso.Check
+	iso.Check = func(e E) *suite.Violation {
+		if _, alone := of(e); alone {
+			return nil
+		}
+		return check(e)
+	}
+	iso.Owing = func(e E, again suite.Rerun) bool {
+		rec, _ := of(e)
+		return Alone(rec, again, forAll...) != nil
+	}
+	iso.Again = func(e E, again suite.Rerun) *suite.Violation {
+		if rec, alone := of(e); alone {
+			return Alone(rec, again, forAll...)
+		}
+		return nil
+	}
+	return []suite.Rule[T, E]{iso, evict}
+}
+
 // KeyedRequests are requests for keys within an interval or window of length t: for two keys in all ways, all n
 // at once too if several can be asked for, and for many keys. Each time that one of many is asked for it is
 // asked for n.
@@ -348,12 +378,65 @@ func requests(first, n int, all ...conformance.Schedule) []conformance.Schedule 
 	return out
 }
 
-// newcomers is a limiter that grants one of each key, for which several goroutines ask at one instant.
-type newcomers struct {
-	allow    func(round, key int) bool
+// Crowd are goroutines that ask limiters at one instant, round after round.
+type Crowd struct {
+	// Make makes a limiter, and returns what makes request n of goroutine g in a round, and what releases the limiter.
+	Make func(env conformance.Env, place int) (ask func(round, g, n int) (granted bool), release func())
+	// Each is how often each goroutine asks, and Few how often in every third round; 0 is for Each.
+	Each, Few int
+	// Before prepares a round, and Pass lets its time pass; nil does nothing.
+	Before, Pass func(st *suite.Stage, round int)
+	// Wanted is how many requests are to be granted in a round in which each goroutine asks so often, and why.
+	Wanted func(times, round int) (want int, why string)
+	// Asked says for what they ask so many times.
+	Asked func(times int) string
+}
+
+// asked is a limiter of a crowd.
+type asked struct {
+	ask      func(round, g, n int) (granted bool)
 	release  func()
 	granted  atomic.Int64
 	panicked atomic.Value
+}
+
+// Meet lets the crowd ask.
+func (c Crowd) Meet(p *suite.Probe) (*suite.Violation, string) {
+	m := suite.Meeting[*asked]{
+		Make: func(env conformance.Env, place int) *asked {
+			l := &asked{}
+			l.ask, l.release = c.Make(env, place)
+			return l
+		},
+		Each: c.Each, Few: c.Few, Before: c.Before, Pass: c.Pass,
+		Call: func(l *asked, round, g, n int) {
+			msg := suite.Catch(func() {
+				if l.ask(round, g, n) {
+					l.granted.Add(1)
+				}
+			})
+			if msg != "" {
+				l.panicked.Store(msg)
+			}
+		},
+		Release: func(l *asked) { _ = suite.Catch(l.release) },
+	}
+	if m.Pass == nil {
+		m.Pass = func(*suite.Stage, int) {}
+	}
+	m.Judge = func(l *asked, _, round int) *suite.Violation {
+		granted, times := l.granted.Swap(0), m.Calls(round)
+		if msg := l.panicked.Load(); msg != nil {
+			return suite.Broken(0, "", "a request panicked: %s", msg)
+		}
+		want, why := c.Wanted(times, round)
+		if granted == int64(want) {
+			return nil
+		}
+		return suite.Broken(0, why, "%d goroutines asking %s were granted %d, want %d",
+			suite.Meeters, c.Asked(times), granted, want)
+	}
+	return suite.Meet(p, m)
 }
 
 // MeetNewKeys lets goroutines ask at one instant, each in another order, for keys for which nobody has asked: of
@@ -362,37 +445,16 @@ type newcomers struct {
 func MeetNewKeys(p *suite.Probe, before func(st *suite.Stage, round int),
 	make func(env conformance.Env) (allow func(round, key int) bool, release func())) (*suite.Violation, string) {
 	const keys = 10 // in each round
-	return suite.Meet(p, suite.Meeting[*newcomers]{
-		Make: func(env conformance.Env, _ int) *newcomers {
-			l := &newcomers{}
-			l.allow, l.release = make(env)
-			return l
+	return Crowd{
+		Make: func(env conformance.Env, _ int) (func(round, g, n int) bool, func()) {
+			allow, release := make(env)
+			return func(round, g, n int) bool { return allow(round, 1+round*keys+(n+g)%keys) }, release
 		},
 		Each:   keys,
 		Before: before,
-		Call: func(l *newcomers, round, g, n int) {
-			msg := suite.Catch(func() {
-				if l.allow(round, 1+round*keys+(n+g)%keys) {
-					l.granted.Add(1)
-				}
-			})
-			if msg != "" {
-				l.panicked.Store(msg)
-			}
+		Wanted: func(_, round int) (int, string) {
+			return keys, "these keys are new (" + suite.InRound(round) + "), and each grants one"
 		},
-		Pass: func(*suite.Stage, int) {},
-		Judge: func(l *newcomers, _, round int) *suite.Violation {
-			granted := l.granted.Swap(0)
-			if msg := l.panicked.Load(); msg != nil {
-				return suite.Broken(0, "", "a request panicked: %s", msg)
-			}
-			if granted == keys {
-				return nil
-			}
-			return suite.Broken(0, "these keys are new ("+suite.InRound(round)+"), and each grants one",
-				"%d goroutines asking at one instant for one of each of %d keys were granted %d, want %d",
-				suite.Meeters, keys, granted, keys)
-		},
-		Release: func(l *newcomers) { _ = suite.Catch(l.release) },
-	})
+		Asked: func(int) string { return fmt.Sprintf("at one instant for one of each of %d keys", keys) },
+	}.Meet(p)
 }
