@@ -219,7 +219,7 @@ func (m *model) arrival(t time.Duration) time.Duration {
 // them all, but a flood of requests does not fill the next window too.
 func (m *model) capped() *model {
 	other := *m
-	other.past = nil
+	other.past, other.counted = nil, false
 	for _, e := range m.past {
 		sum := 0
 		for _, o := range other.past {
@@ -241,15 +241,6 @@ func (m *model) capped() *model {
 // SlidingCounter is within one event of the limit, as it may be rounded either way where it
 // is no whole number, or if the capped model has another answer.
 func (m *model) fits(t time.Duration, n int, grain time.Duration) (yes, clear bool) {
-	yes, clear = m.fitsUncapped(t, n, grain)
-	if m.kind == SlidingCounter && m.counted && clear && !yes {
-		other, sure := m.capped().fitsUncapped(t, n, grain)
-		clear = sure && !other
-	}
-	return yes, clear
-}
-
-func (m *model) fitsUncapped(t time.Duration, n int, grain time.Duration) (yes, clear bool) {
 	want, room := m.events(n), m.room(t)
 	yes = room.Cmp(want) >= 0
 	if m.kind == SlidingCounter {
@@ -259,7 +250,12 @@ func (m *model) fitsUncapped(t time.Duration, n int, grain time.Duration) (yes, 
 			return yes, false
 		}
 	}
-	return yes, grain == 0 || yes == (m.room(t-grain).Cmp(want) >= 0) && yes == (m.room(t+grain).Cmp(want) >= 0)
+	clear = grain == 0 || yes == (m.room(t-grain).Cmp(want) >= 0) && yes == (m.room(t+grain).Cmp(want) >= 0)
+	if m.kind == SlidingCounter && m.counted && clear && !yes {
+		other, sure := m.capped().fits(t, n, grain)
+		clear = sure && !other
+	}
+	return yes, clear
 }
 
 // estimates reports whether events of the window before that of t count at t, so that the

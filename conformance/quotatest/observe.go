@@ -4,10 +4,12 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
 	"github.com/escapement-go/escapement/conformance"
+	"github.com/escapement-go/escapement/conformance/internal/edge"
 	"github.com/escapement-go/escapement/conformance/internal/inside"
 	"github.com/escapement-go/escapement/conformance/internal/suite"
 )
@@ -16,8 +18,8 @@ import (
 // fits if the model that makes it agrees with all of them. Where several fit, no schedule can
 // tell, and where none does, the limiter is none of its kind.
 type observations struct {
+	c      *contract
 	kind   Kind
-	source TimeSource
 	runs   []*suite.Recording
 	single bool
 	panics bool // it says itself that events are taken one at a time
@@ -30,18 +32,18 @@ func (c *contract) observations(s *suite.Suite) *observations {
 	if c.seen != nil {
 		return c.seen
 	}
-	o := &observations{kind: c.spec.Kind, source: c.spec.Time, fitted: map[Traits]int{}}
+	o := &observations{c: c, kind: c.spec.Kind, fitted: map[Traits]int{}}
 	c.seen = o
-	whole, _ := decisions(s, asked("rate=10/1s burst=1", "0", "99.999999ms", "100ms", "199.999999ms", "200ms"))
-	o.floats = o.kind == GCRA && slices.Equal(whole, []bool{true, false, true, false, true})
+	whole := asked("rate=10/1s burst=1", "0 99.999999ms 100ms 199.999999ms 200ms")
+	o.floats = o.kind == GCRA && decisions(s, whole) == "ynyny"
 	texts := telling(o.kind)
 	if o.single, o.panics = single(s); !o.single && o.kind != GCRA {
 		texts = append(texts, "rate=3/28s | allow 2 @0 | allow 2 @1s | allow 1 @2s") // one that is denied, and room
 	}
 	for _, text := range texts {
 		for _, rec := range s.TryText(text, inside.OrderSettled) {
-			if x := o.exam(rec, &Traits{}); x.complete() && rec.LeftOut == "" &&
-				len(rec.Done) == len(rec.Schedule.Steps) {
+			whole := rec.LeftOut == "" && len(rec.Done) == len(rec.Schedule.Steps)
+			if whole && c.Exam(&Traits{}, rec, suite.Job{}).complete() {
 				o.runs = append(o.runs, rec)
 			}
 		}
@@ -49,77 +51,66 @@ func (c *contract) observations(s *suite.Suite) *observations {
 	return o
 }
 
-// exam is a run in the terms of a quota with these traits.
-func (o *observations) exam(rec *suite.Recording, tr *Traits) *exam {
-	return &exam{Recording: suite.AsBegun(rec), traits: tr, kind: o.kind, source: o.source}
-}
-
 // telling lists schedules in which each choice makes a difference. Bubbles begin at a whole
 // second, but a window of 28s on the clock begins 8s before they do.
-func telling(kind Kind) []string {
-	var all []string
+func telling(kind Kind) (all []string) {
+	const w = 28 * time.Second
 	for _, g := range grains[1:] { // an event and the one after it fall into other parts of a grain
-		all = append(all,
-			asked("rate=1/28s burst=1", fmt.Sprint(g*7/10), fmt.Sprint(28*time.Second+g/10)),
-			asked("rate=1/28s burst=1", fmt.Sprint(g*3/10), fmt.Sprint(28*time.Second+g*7/10)))
+		all = append(all, asked("rate=1/28s burst=1", "%v %v", g*7/10, w+g/10),
+			asked("rate=1/28s burst=1", "%v %v", g*3/10, w+g*7/10))
 		if kind == FixedWindow { // whose first window may begin when the limiter is made
-			second, third := fmt.Sprint(28*time.Second+g*7/10), fmt.Sprint(56*time.Second+g/10)
-			all = append(all, asked("rate=1/28s", "0", second, third))
+			all = append(all, asked("rate=1/28s", "0 %v %v", w+g*7/10, 2*w+g/10))
 		}
 	}
 	if kind == GCRA {
 		return append(all,
-			asked("rate=10/1s burst=1", "0", "99.999999ms", "100ms", "199.999999ms", "200ms", "300.0005ms", "400ms"),
-			asked("rate=10/1s burst=3", "0", "0", "0", "0",
-				"99.999999ms", "100ms", "199ms", "200ms", "500ms", "500ms", "500ms"),
-			asked("rate=1/1s burst=2", "0", "0", "0", "999.999999ms", "1s", "1.999999999s", "2s"), // floats show here
+			asked("rate=10/1s burst=1", "0 99.999999ms 100ms 199.999999ms 200ms 300.0005ms 400ms"),
+			asked("rate=10/1s burst=3", "4*0 99.999999ms 100ms 199ms 200ms 3*500ms"),
+			asked("rate=1/1s burst=2", "3*0 999.999999ms 1s 1.999999999s 2s"), // floats show here
 			polled("rate=10/1s burst=3", 30*time.Millisecond, 30),
 			polled("rate=1/7s burst=2", 900*time.Millisecond, 20),
 		)
 	}
 	all = append(all,
-		asked("rate=1/28s", "5s", "19.999999999s", "20s", "20.000000001s", "21s", "47s", "48s", "65s"),
-		asked("rate=1/28s", "0", "27.999999999s", "28s", "28.000000001s", "47s", "56.000000001s", "65s"),
-		asked("rate=1/28s", "5s", "32.999999999s", "33s", "33.000000001s", "47s", "65s", "93.5s"),
-		asked("rate=1/28s", "0", "20s", "30s", "40s", "50s", "60s", "100s"),
-		asked("rate=1/1s", "500ms", "999.999999ms", "1s", "1.499999999s", "1.5s", "1.500000001s", "2.1s", "3s"),
-		asked("rate=2/28s", "5s", "6s", "7s", "34s", "35s", "36s", "49s", "63s", "64s", "91s"),
+		asked("rate=1/28s", "5s 19.999999999s 20s 20.000000001s 21s 47s 48s 65s"),
+		asked("rate=1/28s", "0 27.999999999s 28s 28.000000001s 47s 56.000000001s 65s"),
+		asked("rate=1/28s", "5s 32.999999999s 33s 33.000000001s 47s 65s 93.5s"),
+		asked("rate=1/28s", "0 20s 30s 40s 50s 60s 100s"),
+		asked("rate=1/1s", "500ms 999.999999ms 1s 1.499999999s 1.5s 1.500000001s 2.1s 3s"),
+		asked("rate=2/28s", "5s 6s 7s 34s 35s 36s 49s 63s 64s 91s"),
 		polled("rate=3/28s", 3*time.Second, 24),
 		// parts of windows show here
-		asked("rate=2/28s", "0", "5.5s", "28s", "31s", "33.4s", "36s", "44s", "56s", "59s"),
+		asked("rate=2/28s", "0 5.5s 28s 31s 33.4s 36s 44s 56s 59s"),
 		polled("rate=2/28s", 1300*time.Millisecond, 50),
 		polled("rate=3/1s", 70*time.Millisecond, 30),
 	)
 	if kind == SlidingCounter { // events fit again when a part of the window before has faded
 		for _, g := range grains[2:] { // of which a grain is so much that nobody can take it for a rounded estimate
-			first, faded := fmt.Sprint(g/5), fmt.Sprint(4*g+g*9/10)
-			at := append(slices.Repeat([]string{first}, 12), slices.Repeat([]string{faded}, 12)...)
-			all = append(all, asked(fmt.Sprintf("rate=12/%s", 4*g), at...))
+			all = append(all, asked(fmt.Sprintf("rate=12/%s", 4*g), "12*%v 12*%v", g/5, 4*g+g*9/10))
 		}
-		// and one that fades otherwise is no grain
-		all = append(all, asked("rate=20/28s",
-			append(slices.Repeat([]string{"200ms"}, 20), slices.Repeat([]string{"35s"}, 20)...)...))
-		for _, start := range []string{"0", "5s"} {
-			first := slices.Repeat([]string{start}, 8)
-			all = append(all, asked("rate=8/28s", append(first, "14s", "14s", "14s", "14s", "14s", "14s", "14s", "14s",
-				"29s", "34s", "34s", "41s", "41s", "45s", "47s", "50s", "50s", "70s", "70s")...))
-		}
+		const fades = " 8*14s 29s 2*34s 2*41s 45s 47s 2*50s 2*70s"
+		all = append(all, asked("rate=20/28s", "20*200ms 20*35s"), // one that fades otherwise is no grain
+			asked("rate=8/28s", "8*0"+fades), asked("rate=8/28s", "8*5s"+fades))
 	}
 	return all
 }
 
-// asked is a schedule of requests for one at these instants.
-func asked(config string, at ...string) string {
-	return config + " | allow 1 @" + strings.Join(at, " | allow 1 @")
+// asked is a schedule of requests for one at these instants; of n of them at one instant where that is n*instant.
+func asked(config, instants string, args ...any) string {
+	for _, at := range strings.Fields(fmt.Sprintf(instants, args...)) {
+		n := 1
+		if times, instant, ok := strings.Cut(at, "*"); ok {
+			n, _ = strconv.Atoi(times)
+			at = instant
+		}
+		config += strings.Repeat(" | allow 1 @"+at, n)
+	}
+	return config
 }
 
 // polled is a schedule of n requests, so far apart.
 func polled(config string, gap time.Duration, n int) string {
-	var at []string
-	for i := range n {
-		at = append(at, fmt.Sprint(time.Duration(i)*gap))
-	}
-	return asked(config, at...)
+	return suite.Plan(suite.MustParse(config+" | allow 1 @0").Config, inARow(0, gap, n)...).String()
 }
 
 // fits reports whether a limiter with these traits could have decided as the runs did.
@@ -130,7 +121,8 @@ func (o *observations) agrees(tr Traits) int {
 	n, known := o.fitted[tr]
 	if !known {
 		for _, rec := range o.runs {
-			if slices.ContainsFunc(o.exam(rec, &tr).courses(&tr), func(c *course) bool { return c.bad < 0 }) {
+			all := o.c.Exam(&tr, rec, suite.Job{}).courses(&tr)
+			if slices.ContainsFunc(all, func(c *course) bool { return c.bad < 0 }) {
 				n++
 			}
 		}
@@ -139,57 +131,61 @@ func (o *observations) agrees(tr Traits) int {
 	return n
 }
 
-// candidates are the traits with all that is undeclared of how the limiter decides set to each
-// of its values.
-func (o *observations) candidates(tr Traits) []Traits {
-	all := []Traits{{Edge: tr.Edge, Align: tr.Align, CountDenied: tr.CountDenied, Resolution: tr.Resolution,
-		Rounded: tr.Rounded, Buckets: tr.Buckets, Latency: tr.Latency}}
-	vary := func(open bool, values int, set func(tr *Traits, v int)) {
-		if !open {
-			return
-		}
-		var next []Traits
-		for _, tr := range all {
-			for v := range values {
-				set(&tr, v+1)
-				next = append(next, tr)
+// candidates are the traits with all that is undeclared of how the limiter decides set to each of its values, or to the
+// first one if limiters of its kind have no choice.
+func (o *observations) candidates(tr Traits) (all []Traits) {
+	edges, aligns := EdgeHalfOpen, AlignEpoch
+	switch o.kind {
+	case FixedWindow:
+		edges, aligns = EdgeClosed, AlignFirstUse
+	case SlidingLog:
+		edges = EdgeClosed
+	case SlidingCounter:
+		aligns = AlignCreation
+	}
+	for _, edge := range values(tr.Edge, edges) {
+		for _, align := range values(tr.Align, aligns) {
+			for _, denied := range values(tr.CountDenied, DeniedCounted) {
+				all = append(all, Traits{Edge: edge, Align: align, CountDenied: denied, Resolution: tr.Resolution,
+					Rounded: tr.Rounded, Buckets: tr.Buckets, Latency: tr.Latency})
 			}
 		}
-		all = next
 	}
-	windows := o.kind == FixedWindow || o.kind == SlidingCounter
-	aligns := int(AlignFirstUse)
-	if o.kind == SlidingCounter {
-		aligns = int(AlignCreation)
-	}
-	edged := o.kind == FixedWindow || o.kind == SlidingLog
-	vary(tr.Edge == 0 && edged, 2, func(tr *Traits, v int) { tr.Edge = Edge(v) })
-	vary(tr.Align == 0 && windows, aligns, func(tr *Traits, v int) { tr.Align = Align(v) })
-	vary(tr.CountDenied == 0 && o.kind != GCRA, 2, func(tr *Traits, v int) { tr.CountDenied = CountDenied(v) })
 	return all
 }
 
-// first returns the first of so many values of a choice with which traits agree with all runs, 0 if none does.
-func (o *observations) first(tr *Traits, values int, set func(tr *Traits, v int)) int {
-	v, all := o.best(tr, values, set)
-	return v * suite.Number(all)
+// values are those of a trait up to the last, or the declared one.
+func values[T ~int](declared, last T) (all []T) {
+	if declared != 0 {
+		return []T{declared}
+	}
+	for v := T(1); v <= last; v++ {
+		all = append(all, v)
+	}
+	return all
 }
 
-// best returns the first of so many values of a choice with which traits agree with the most runs, and whether they
-// agree with all of them: if not, a rule says why not.
-func (o *observations) best(tr *Traits, values int, set func(tr *Traits, v int)) (best int, all bool) {
-	most := 0
-	for v := 1; v <= values && !all; v++ {
-		with := *tr
-		set(&with, v)
-		for _, c := range o.candidates(with) {
-			if n := o.agrees(c); n > most {
-				best, most = v, n
-			}
+// best are the first traits that agree with the most runs, where open makes undeclared what is asked for.
+func (o *observations) best(tr *Traits, open func(tr *Traits)) (best Traits) {
+	with, most := *tr, 0
+	open(&with)
+	for _, c := range o.candidates(with) {
+		if n := o.agrees(c); n > most {
+			best, most = c, n
 		}
-		all = most > 0 && most == len(o.runs)
+		if most == len(o.runs) {
+			break
+		}
 	}
-	return best, all
+	return best
+}
+
+// fit is best if these traits agree with all runs, and else none: a rule says why not.
+func (o *observations) fit(tr *Traits, open func(tr *Traits)) Traits {
+	if best := o.best(tr, open); o.fits(best) {
+		return best
+	}
+	return Traits{}
 }
 
 // grains are those that limiters have, the finest first. The nanosecond is that of floating point, or else a mistake at
@@ -200,137 +196,113 @@ var grains = []time.Duration{0, 1, time.Microsecond, time.Millisecond, 10 * time
 // parts are the numbers of parts into which limiters divide a window, the finest first.
 var parts = []int{100, 60, 50, 20, 10, 5, 4}
 
-// exactness is the finest Resolution or Buckets with which traits fit and explain the answers as
-// well, or else with which they fit; neither if one is declared, or none fits, or if other choices than the declared
-// ones explain all of it exactly.
-func (o *observations) exactness(tr *Traits) Traits {
-	if tr.Resolution != 0 || tr.Buckets != 0 ||
-		!o.exact(*tr, o.fits) && o.exact(Traits{Latency: tr.Latency}, o.explains) {
-		return Traits{}
+// units are the Resolution or Buckets of the finest limiter that could have decided and answered as the runs did, and
+// to what it has Rounded its answers, or else of the finest one that could have decided. They are none if there is no
+// such, or if other choices than the declared ones explain all of it exactly.
+func (o *observations) units(tr *Traits) (finest Traits) {
+	all, declared := []Traits{{}}, *tr
+	if tr = &declared; o.kind == GCRA { // or it is broken
+		tr.CountDenied = DeniedFree
 	}
-	var all []Traits
-	for _, grain := range grains {
-		all = append(all, Traits{Resolution: grain})
+	if tr.Resolution == 0 && tr.Buckets == 0 {
+		if !slices.ContainsFunc(o.candidates(*tr), o.fits) &&
+			slices.ContainsFunc(o.candidates(Traits{Latency: tr.Latency}), o.explains) {
+			return Traits{}
+		}
+		for _, grain := range grains[1:] {
+			all = append(all, Traits{Resolution: grain})
+		}
+		for _, n := range parts {
+			all = append(all, Traits{Buckets: n})
+		}
+		s := suite.Plan(suite.Configured("rate", "1/28s")) // as most of what was asked
+		slices.SortFunc(all, func(a, b Traits) int { return cmp.Compare(a.grain(o.kind, s), b.grain(o.kind, s)) })
 	}
-	for _, n := range parts {
-		all = append(all, Traits{Buckets: n})
-	}
-	cfg := suite.Configured("rate", "1/28s") // of most of what was asked
-	slices.SortFunc(all, func(a, b Traits) int { return cmp.Compare(a.grain(cfg), b.grain(cfg)) })
-	var finest Traits
-	for i, found := 0, false; i < len(all); i++ {
+	found := false
+	for _, unit := range all {
 		with := *tr
-		with.Resolution, with.Buckets = all[i].Resolution, all[i].Buckets
-		for _, fit := range o.candidates(with) {
-			switch {
-			case !o.fits(fit):
-			case all[i].Resolution == 1 && !o.floats:
-				return Traits{}
-			case o.explains(fit):
-				return all[i]
-			case !found:
-				finest, found = all[i], true
-			}
+		with.Resolution, with.Buckets = tr.Resolution+unit.Resolution, tr.Buckets+unit.Buckets
+		fit := slices.DeleteFunc(o.candidates(with), func(tr Traits) bool { return !o.fits(tr) })
+		switch {
+		case len(fit) == 0:
+		case unit.Resolution == 1 && !o.floats:
+			return Traits{}
+		case slices.ContainsFunc(fit, o.answer):
+			return unit
+		case slices.ContainsFunc(fit, o.explains):
+			unit.Rounded = time.Second
+			return unit
+		case !found:
+			finest, found = unit, true
 		}
 	}
 	return finest
 }
 
-// exact reports whether a limiter that is exact does with these traits.
-func (o *observations) exact(tr Traits, does func(tr Traits) bool) bool {
-	return slices.ContainsFunc(o.candidates(tr), does)
-}
-
-// explains reports whether a limiter with these traits could have decided and answered as the runs did.
+// explains reports whether a limiter with these traits could have decided as the runs did, and answered so, or in whole
+// seconds.
 func (o *observations) explains(tr Traits) bool {
-	return o.fits(tr) && (o.answer(tr) || o.answer(inSeconds(tr)))
+	inSeconds := tr
+	inSeconds.Rounded = time.Second
+	return o.fits(tr) && (o.answer(tr) || o.answer(inSeconds))
 }
 
 // rounded is a second if answers are in whole seconds, and decisions are finer.
-func (o *observations) rounded(tr Traits) time.Duration {
-	if !o.whole(time.Second) {
+func (o *observations) rounded(tr *Traits) time.Duration {
+	var parts Fields
+	o.each(func(f field, n int64) {
+		if n >= 0 && n < int64(century) && n%int64(time.Second) != 0 { // else it stands for never
+			parts |= f.is
+		}
+	})
+	if o.answers()&(FieldRetry|FieldReset)&^parts == 0 {
 		return 0
 	}
-	if exact := o.exactness(&tr); tr.Resolution == 0 && tr.Buckets == 0 {
-		tr.Resolution, tr.Buckets = exact.Resolution, exact.Buckets
-	}
-	for _, fit := range o.candidates(tr) {
-		if o.fits(fit) && !o.answer(fit) && o.answer(inSeconds(fit)) {
-			return time.Second
-		}
-	}
-	return 0
-}
-
-// whole reports whether a field was always answered in whole numbers of a unit, but for times that stand for never.
-func (o *observations) whole(unit time.Duration) bool {
-	var parts Fields
-	look := func(field Fields, d time.Duration) {
-		if d >= 0 && d < century && d%unit != 0 {
-			parts |= field
-		}
-	}
-	for _, rec := range o.runs {
-		for _, d := range rec.Done {
-			look(FieldReset, d.Answer.ResetAfter)
-			if !d.OK {
-				look(FieldRetry, d.Answer.RetryAfter)
-			}
-		}
-	}
-	return o.answers()&(FieldRetry|FieldReset)&^parts != 0
-}
-
-// inSeconds are traits with answers in whole seconds.
-func inSeconds(tr Traits) Traits {
-	tr.Rounded = time.Second
-	return tr
+	return o.units(tr).Rounded
 }
 
 // latency is the most time that a request took.
 func (o *observations) latency() (most time.Duration) {
 	for _, rec := range o.runs {
-		for _, d := range rec.Done {
-			most = max(most, d.Ended.At-d.Began.At)
-		}
+		most = max(most, edge.Longest(&rec.Trace))
 	}
 	return most
 }
 
 // answer reports whether a limiter with these traits could have answered as it did.
 func (o *observations) answer(tr Traits) bool {
-	fields := o.answers()
-	if o.kind == SlidingCounter {
-		fields = 0 // its estimates may be rounded
+	if tr.Fields = o.answers(); o.kind == SlidingCounter {
+		return true // its estimates may be rounded
 	}
 	return !slices.ContainsFunc(o.runs, func(rec *suite.Recording) bool {
-		x := o.exam(rec, &tr)
-		return fields&FieldRetry != 0 && tr.CountDenied != DeniedCounted && x.retry() != nil ||
-			fields&FieldReset != 0 && x.reset() != nil || fields&FieldRemaining != 0 && x.remain() != nil
+		return o.c.Exam(&tr, rec, suite.Job{}).answers(tr.judged()) != nil
 	})
 }
 
 // answers are the fields that are filled in: some answer has more than 0, and none has less.
-func (o *observations) answers() (fields Fields) {
+func (o *observations) answers() Fields {
 	filled, wrong := Fields(0), Fields(0)
-	look := func(field Fields, v int) {
-		switch {
-		case v > 0:
-			filled |= field
-		case v < 0:
-			wrong |= field
+	o.each(func(f field, n int64) {
+		if n > 0 {
+			filled |= f.is
+		} else if n < 0 {
+			wrong |= f.is
 		}
-	}
+	})
+	return filled &^ wrong
+}
+
+// each looks at all fields of all answers.
+func (o *observations) each(look func(f field, n int64)) {
 	for _, rec := range o.runs {
 		for _, d := range rec.Done {
-			if !d.OK {
-				look(FieldRetry, int(d.Answer.RetryAfter))
+			for _, f := range fields {
+				if f.is != FieldRetry || !d.OK {
+					look(f, f.of(d.Answer))
+				}
 			}
-			look(FieldReset, int(d.Answer.ResetAfter))
-			look(FieldRemaining, d.Answer.Remaining)
 		}
 	}
-	return filled &^ wrong
 }
 
 // single reports whether events can only be taken one at a time, and whether a panic says so: else each request takes
@@ -340,16 +312,12 @@ func single(s *suite.Suite) (yes, panics bool) {
 		done[1].Panic != "" {
 		return true, true
 	}
-	as := func(text string, want ...bool) bool {
-		granted, ok := decisions(s, text)
-		return ok && slices.Equal(granted, want)
-	}
 	const three, two = "rate=3/1s burst=3 | allow 3 @0 | ", "rate=3/1s burst=3 | allow 2 @0 | "
-	one := as(three+"allow 1 @0 | allow 1 @0 | allow 1 @0", true, true, true, false) &&
-		as(two+"allow 2 @0 | allow 2 @0 | allow 2 @0", true, true, true, false)
-	none := as(three+"allow 1 @0", false, true) && as(two+"allow 1 @0", false, true)
-	if _, ok := decisions(s, "rate=3/1s burst=3 | allow 1 @0"); !ok { // who takes no more than 1 shows it otherwise
-		one = as("rate=1/1s burst=1 | allow 0 @0 | allow 1 @0", true, false)
+	one := decisions(s, three+"allow 1 @0 | allow 1 @0 | allow 1 @0") == "yyyn" &&
+		decisions(s, two+"allow 2 @0 | allow 2 @0 | allow 2 @0") == "yyyn"
+	none := decisions(s, three+"allow 1 @0") == "ny" && decisions(s, two+"allow 1 @0") == "ny"
+	if decisions(s, "rate=3/1s burst=3 | allow 1 @0") == "" { // who takes no more than 1 shows it otherwise
+		one = decisions(s, "rate=1/1s burst=1 | allow 0 @0 | allow 1 @0") == "yn"
 	}
 	return one || none, false
 }
@@ -360,15 +328,10 @@ func observeTooLarge(s *suite.Suite) int {
 	if done == nil || done[0].OK || done[0].Panic != "" {
 		return 0
 	}
-	switch d := done[0].Answer.RetryAfter; {
-	case d < 0:
-		return int(RetryNegative)
-	case d >= century:
-		return int(RetryForever)
-	case d == 0:
-		return int(RetryZero)
-	}
-	return 0
+	after := int64(done[0].Answer.RetryAfter)
+	return 1 + slices.IndexFunc(neverAfter[1:], func(r struct{ least, most int64 }) bool {
+		return after >= r.least && after <= r.most
+	})
 }
 
 // observeBackTime observes what an instant before the newest one means: whether more is granted than if all had been
@@ -377,24 +340,15 @@ func observeBackTime(s *suite.Suite) int {
 	const most, last = "rate=1/1s burst=1 | allow 1 @1h | allow 1 @", "rate=2/1s burst=2 | allow 1 @1h | allow 1 @"
 	const again = " | allow 1 @1h | allow 1 @1h"
 	for _, asked := range [][2]string{{most + "0", most + "1h"}, {last + "0" + again, last + "1h" + again}} {
-		back, ok := decisions(s, asked[0])
-		still, ok2 := decisions(s, asked[1])
+		back, still := decisions(s, asked[0]), decisions(s, asked[1])
 		switch {
-		case !ok || !ok2:
+		case back == "" || still == "":
 			return 0
-		case count(back) > count(still):
+		case strings.Count(back, "y") > strings.Count(still, "y"):
 			return int(BackRewind)
 		}
 	}
 	return int(BackClamp) // or BackReject: how much less is granted is not judged
-}
-
-// count counts what was granted.
-func count(granted []bool) (n int) {
-	for _, ok := range granted {
-		n += suite.Number(ok)
-	}
-	return n
 }
 
 // observeErrors observes what a request gets whose answer is an error.
@@ -405,13 +359,12 @@ func observeErrors(s *suite.Suite) int {
 	return 0
 }
 
-// decisions runs a schedule and returns what was granted, and whether it was run to its end.
-func decisions(s *suite.Suite, text string) (granted []bool, ok bool) {
-	done := ran(s, text)
-	for _, d := range done {
-		granted = append(granted, d.OK)
+// decisions runs a schedule and returns what was granted, as the timeline shows it, "" if it was not run to its end.
+func decisions(s *suite.Suite, text string) (granted string) {
+	for _, d := range ran(s, text) {
+		granted += suite.Granted[d.OK]
 	}
-	return granted, done != nil
+	return granted
 }
 
 // ran runs a schedule and returns what was done, nil if it was not run to its end.

@@ -10,22 +10,44 @@ import (
 	"github.com/escapement-go/escapement/internal/verb"
 )
 
+type rule = suite.Rule[*Traits, *exam]
+
 // Rules are the laws of a quota.
-func (c *contract) Rules() []suite.Rule[*Traits, *exam] {
+func (c *contract) Rules() []rule {
 	core := suite.Core
 	answered := suite.Extended // of limiters that answer with the field
 	log, counter := c.absentBut(SlidingLog), c.absentBut(SlidingCounter)
 	window, gcra := c.absentBut(FixedWindow), c.absentBut(GCRA)
 	allow, many := []conformance.Op{verb.Allow}, []conformance.Op{takesMany}
-	decides := func(absent func(*suite.Suite, *Traits) string, id, text string) suite.Rule[*Traits, *exam] {
-		return suite.Rule[*Traits, *exam]{Rule: core(id, text), Absent: absent, Ops: allow}
+	decides := func(absent func(*suite.Suite, *Traits) string, id, text string) rule {
+		return rule{Rule: core(id, text), Absent: absent, Ops: allow}
 	}
-	answers := func(id, text string, unless func(*suite.Suite, *Traits) string,
-		check func(*exam) *suite.Violation) suite.Rule[*Traits, *exam] {
-		return suite.Rule[*Traits, *exam]{Rule: answered(id, text), Ops: allow, Unless: unless, Check: unmoved(check),
-			Mixed: true} // one about decisions tells more
+	answers := func(of Fields, id, text string) rule {
+		return rule{
+			Rule: answered(id, text), Ops: allow,
+			Unless: func(s *suite.Suite, tr *Traits) string {
+				return cmp.Or(unanswered(of)(s, tr), suite.If(of&^tr.judged() != 0, "declared: DeniedCounted"))
+			},
+			Check: unmoved(func(x *exam) *suite.Violation { return x.answers(of) }),
+			Mixed: true, // one about decisions tells more
+		}
 	}
-	modelled := []suite.Rule[*Traits, *exam]{ // the first difference from the model breaks one that has no other check
+	// traceless makes the rule of requests for an unusual number, which are called so.
+	traceless := func(id, text, what string, of func(n, full int) bool) rule {
+		has := func(s conformance.Schedule) bool {
+			return asks(s, func(n int) bool { return of(n, full(c.spec.Kind, s.Config)) })
+		}
+		return rule{Rule: core(id, text), Ops: many, Unusual: has,
+			About: func(j suite.Job) bool { return has(j.Schedule) },
+			Again: leavesNoTrace(what, func(x *exam, d *conformance.Done) bool {
+				return d.Op == verb.Allow && of(d.N, x.full()) && !(d.N > 0 && x.counts())
+			})}
+	}
+	large := traceless("RL-NBIG", "A request for more than the limit, or the burst, MUST NOT be granted, however "+
+		"large, and MUST leave no trace.", "a request for more than the limit",
+		func(n, full int) bool { return n > full })
+	large.Check = (*exam).large
+	modelled := []rule{ // the first difference from the model breaks one that has no other check
 		decides(log, "SW-ANY", "No more than the limit may be granted in any period as long as the window."),
 		decides(log, "SW-EXP", "An event exactly as old as the window MUST be inside or outside it, as declared."),
 		decides(log, "SW-WORK", "A request that fits into the window MUST be granted."),
@@ -73,11 +95,8 @@ func (c *contract) Rules() []suite.Rule[*Traits, *exam] {
 			Unless: func(_ *suite.Suite, tr *Traits) string { return rewinds(tr) },
 			Check:  func(x *exam) *suite.Violation { return cmp.Or(x.bounded(), x.decided("GC-TAT")) },
 		},
-		answers("GC-RETRY", "A denied request MUST be granted after exactly its RetryAfter, and "+
-			"not a nanosecond sooner; an estimate MUST be positive, and may be too long.",
-			func(s *suite.Suite, tr *Traits) string {
-				return cmp.Or(unanswered(FieldRetry)(s, tr), denialsCount(s, tr))
-			}, (*exam).retry),
+		answers(FieldRetry, "GC-RETRY", "A denied request MUST be granted after exactly its RetryAfter, and "+
+			"not a nanosecond sooner; an estimate MUST be positive, and may be too long."),
 		{
 			Rule: answered("GC-RETRYNEG", "The RetryAfter of a request that can never be granted MUST be as "+
 				"declared."),
@@ -92,11 +111,10 @@ func (c *contract) Rules() []suite.Rule[*Traits, *exam] {
 			},
 			Check: (*exam).retryNever,
 		},
-		answers("GC-REMAIN", "Remaining MUST be how many more events would be granted at once, "+
-			"from 0 to the limit; an estimate may be off by one event.", unanswered(FieldRemaining), (*exam).remain),
-		answers("GC-RESET", "The limiter MUST decide like a new one after ResetAfter, and not "+
-			"sooner; an estimate may be too long. A limiter that already does may tell when its window ends.",
-			unanswered(FieldReset), (*exam).reset),
+		answers(FieldRemaining, "GC-REMAIN", "Remaining MUST be how many more events would be granted at once, "+
+			"from 0 to the limit; an estimate may be off by one event."),
+		answers(FieldReset, "GC-RESET", "The limiter MUST decide like a new one after ResetAfter, and not "+
+			"sooner; an estimate may be too long. A limiter that already does may tell when its window ends."),
 		{
 			Rule: core("GC-DENYPURE", "A denied request MUST leave no trace, unless it is declared to count."),
 			Ops:  allow, Unless: denialsCount,
@@ -107,32 +125,13 @@ func (c *contract) Rules() []suite.Rule[*Traits, *exam] {
 			About: func(j suite.Job) bool {
 				return suite.Has(verb.Tokens)(j) || asks(j.Schedule, func(n int) bool { return n == 0 })
 			},
-			Again: leavesNoTrace("a query", func(x *exam, i int) bool {
-				return x.Done[i].Op == verb.Tokens || x.Done[i].N == 0
+			Again: leavesNoTrace("a query", func(_ *exam, d *conformance.Done) bool {
+				return d.Op == verb.Tokens || d.N == 0
 			}),
 		},
-		{
-			Rule:    core("GC-NEG", "A request for a negative number MUST leave no trace."),
-			Ops:     many,
-			About:   func(j suite.Job) bool { return asks(j.Schedule, func(n int) bool { return n < 0 }) },
-			Unusual: func(s conformance.Schedule) bool { return asks(s, func(n int) bool { return n < 0 }) },
-			Again: leavesNoTrace("a request for a negative number",
-				asksFor(func(_ *exam, n int) bool { return n < 0 })),
-		},
-		{
-			Rule: core("RL-NBIG", "A request for more than the limit, or the burst, "+
-				"MUST NOT be granted, however large, and MUST leave no trace."),
-			Ops: many,
-			About: func(j suite.Job) bool { // windows have no burst, so that any request will do
-				return asks(j.Schedule, func(n int) bool { return n > j.Schedule.Config.Burst })
-			},
-			Unusual: func(s conformance.Schedule) bool {
-				return asks(s, func(n int) bool { return n > full(c.spec.Kind, s.Config) })
-			},
-			Check: (*exam).large,
-			Again: leavesNoTrace("a request for more than the limit",
-				asksFor(func(x *exam, n int) bool { return n > x.full() && !x.counts() })),
-		},
+		traceless("GC-NEG", "A request for a negative number MUST leave no trace.", "a request for a negative number",
+			func(n, _ int) bool { return n < 0 }),
+		large,
 		{
 			Rule: core("RL-PAST", "A request at an instant before the newest MUST NOT be granted if it does "+
 				"not fit at the newest; one at the newest or later MUST be granted if it fits, whatever "+
@@ -165,18 +164,7 @@ func (c *contract) Rules() []suite.Rule[*Traits, *exam] {
 			return c.undeclared(s, tr)
 		}
 	}
-	all := append(modelled, []suite.Rule[*Traits, *exam]{
-		{
-			Rule: answered("X-ERR", "A request whose answer is an error MUST be granted or denied, as declared."),
-			Ops:  allow, Declared: []string{"Errors"},
-			Sees:  (*exam).failed,
-			Check: (*exam).errors,
-		},
-		{
-			Rule: answered("X-LATENCY", "A request MUST NOT take longer than the declared latency."),
-			Ops:  allow, Declared: []string{"Latency"},
-			Check: (*exam).late,
-		},
+	all := slices.Concat(modelled, edge.RemoteRules[*Traits]((*exam).remote), []rule{
 		{
 			Rule: core("CN-WINDOW", "A refund at once MUST undo exactly what it gives back; after its window "+
 				"has passed it MUST change nothing."),
@@ -212,12 +200,12 @@ func (c *contract) Rules() []suite.Rule[*Traits, *exam] {
 			Rule: core("X-CONC", "Concurrent requests at one instant MUST together get what some sequential "+
 				"order of them gets, whoever queries meanwhile."),
 			Ops:    allow,
-			Unless: c.oneAtATime,
+			Unless: func(s *suite.Suite, tr *Traits) string { return cmp.Or(oneGoroutine(s, tr), c.remote(s, tr)) },
 			Meets:  true,
 			Probe:  c.concurrent,
 		},
 		suite.Race[*Traits, *exam](c.race, oneGoroutine),
-	}...)
+	})
 	for i := range all {
 		if id := all[i].ID; id != "X-CALLS" && id != "X-LEAK" && id != "RL-EPOCH" {
 			all[i].About = edge.Unkeyed(all[i].About)
@@ -241,17 +229,10 @@ func forward(s *suite.Suite, tr *Traits) string {
 		suite.If(tr.BackTime == 0, "trait BackTime is undeclared"), rewinds(tr))
 }
 
-func rewinds(tr *Traits) string {
-	return suite.If(tr.BackTime == BackRewind, "declared: BackRewind")
-}
+func rewinds(tr *Traits) string { return suite.If(tr.BackTime == BackRewind, "declared: BackRewind") }
 
 func denialsCount(_ *suite.Suite, tr *Traits) string {
 	return suite.If(tr.CountDenied == DeniedCounted, "declared: DeniedCounted")
-}
-
-// oneAtATime takes the rule about what concurrent calls get out of force.
-func (c *contract) oneAtATime(s *suite.Suite, tr *Traits) string {
-	return cmp.Or(oneGoroutine(s, tr), c.remote(s, tr))
 }
 
 // remote takes a rule out of force that is about what comes at one instant.

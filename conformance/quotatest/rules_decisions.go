@@ -57,7 +57,7 @@ func unmoved(check func(*exam) *suite.Violation) func(*exam) *suite.Violation {
 // epoch finds the first answer that is another where the clock starts as usual, in a trace with one
 // that is wrong.
 func (x *exam) epoch(again suite.Rerun) *suite.Violation {
-	if !x.movable() || !x.wrong() {
+	if !x.movable() || x.differs() == nil && x.answers(x.traits.judged()) == nil {
 		return nil
 	}
 	cfg := x.Schedule.Config
@@ -78,28 +78,20 @@ func (x *exam) epoch(again suite.Rerun) *suite.Violation {
 // said is an answer in words, as far as it is declared.
 func (x *exam) said(d conformance.Done) string {
 	said := suite.Decided(d.OK)
-	for _, field := range []struct {
-		is   Fields
-		name string
-		of   any
-	}{
-		{FieldRemaining, "Remaining", d.Answer.Remaining},
-		{FieldReset, "ResetAfter", timeline.Duration(d.Answer.ResetAfter)},
-		{FieldRetry, "RetryAfter", timeline.Duration(d.Answer.RetryAfter)},
-	} {
-		if x.traits.Fields&field.is != 0 && !(field.is == FieldRetry && d.OK) {
-			said += fmt.Sprintf(", %s %v", field.name, field.of)
+	for _, f := range fields {
+		if x.traits.Fields&f.is != 0 && !(f.is == FieldRetry && d.OK) {
+			said += fmt.Sprintf(", %s %s", f.name, f.inWords(f.of(d.Answer)))
 		}
 	}
 	return said
 }
 
-// wrong reports whether a decision or an answer differs from the model's.
-func (x *exam) wrong() bool {
-	return x.differs() != nil ||
-		x.traits.Fields&FieldRemaining != 0 && x.remain() != nil ||
-		x.traits.Fields&FieldReset != 0 && x.reset() != nil ||
-		x.traits.Fields&FieldRetry != 0 && x.traits.CountDenied != DeniedCounted && x.retry() != nil
+// judged are the declared fields that are judged: when a request is granted is open if those that are denied count.
+func (tr *Traits) judged() Fields {
+	if tr.CountDenied == DeniedCounted {
+		return tr.Fields &^ FieldRetry
+	}
+	return tr.Fields
 }
 
 // exact reports whether the model says when how many fit, and does not estimate it.
@@ -121,7 +113,9 @@ func most(kind Kind, cfg conformance.Config, span time.Duration) uint64 {
 
 // exceeds finds the first of some steps by which more was granted than there is in the time that their instants span.
 // Either end may be off by the grain. Longer spans than one are not judged.
-func (x *exam) exceeds(steps []conformance.Done, longest time.Duration) *suite.Violation {
+func (x *exam) exceeds(
+	steps []conformance.Done, longest time.Duration, because string, args ...any,
+) *suite.Violation {
 	cfg, grain, sum := x.Schedule.Config, x.grain(), uint64(0)
 	lo, hi := steps[0].At, steps[0].At
 	for i := range steps {
@@ -136,7 +130,7 @@ func (x *exam) exceeds(steps []conformance.Done, longest time.Duration) *suite.V
 		}
 		sum += uint64(d.N)
 		if most := most(x.kind, cfg, span); sum > most {
-			return x.broken(d.At, "", "%d were granted from %s to %s, want %d at the most",
+			return x.broken(d.At, fmt.Sprintf(because, args...), "%d were granted from %s to %s, want %d at the most",
 				sum, timeline.Duration(lo), timeline.Duration(hi), most)
 		}
 	}
@@ -149,14 +143,60 @@ func (x *exam) twice() *suite.Violation {
 	if !x.ordinary() {
 		return nil
 	}
-	cfg := x.Schedule.Config
+	r := x.Schedule.Config.Rate
 	for i := range x.Done {
-		if found := x.exceeds(x.Done[i:], cfg.Rate.Per); found != nil {
-			found.Because = fmt.Sprintf("the limit is %d in %s", cfg.Rate.Events, timeline.Duration(cfg.Rate.Per))
+		if found := x.exceeds(x.Done[i:], r.Per, "the limit is %d in %s", r.Events, r.Per); found != nil {
 			return found
 		}
 	}
 	return nil
+}
+
+// past judges a run whose instants go back by the courses in which each step counts as at the newest instant so far.
+// At an older one a limiter may grant less than at the newest, so that only who asks at the newest must be granted what
+// fits.
+func (x *exam) past() *suite.Violation {
+	if !x.complete() || x.inOrder() || len(x.Done) == 0 {
+		return nil
+	}
+	var open []*course // those in which everything that was granted fits
+	worst := -1
+	var at step
+	for _, c := range x.back() {
+		i := slices.IndexFunc(c.steps, func(s step) bool {
+			return s.Op == verb.Allow && s.N <= x.full() && s.OK && s.clear && !s.fits
+		})
+		if i < 0 {
+			open = append(open, c)
+		} else if i > worst {
+			worst, at = i, c.steps[i]
+		}
+	}
+	switch {
+	case open == nil && !x.beyondJudgement():
+		return x.otherwise(&x.Done[worst], at.because()+" at the newest instant so far")
+	case open == nil || x.asks(func(d conformance.Done) bool { return !x.usual(d) }) || x.counts():
+		return nil
+	}
+	newest := x.Done[0].At
+	for i, d := range x.Done {
+		old := d.At < newest
+		newest = max(newest, d.At)
+		denies := func(c *course) bool { return !c.steps[i].clear || !c.steps[i].fits }
+		if !d.OK && !old && !slices.ContainsFunc(open, denies) {
+			return x.otherwise(&d, open[0].steps[i].because()+": no instant is newer")
+		}
+	}
+	return nil
+}
+
+// beyondJudgement reports whether it is unclear what steps that take nothing do beside making their
+// instants the newest.
+func (x *exam) beyondJudgement() bool {
+	unusual := func(d conformance.Done) bool { return d.Op != verb.Allow || d.N > x.full() }
+	opens := x.kind == FixedWindow && x.traits.Align == AlignFirstUse
+	return x.asks(func(d conformance.Done) bool { return d.Op == verb.Allow && d.N < 1 }) ||
+		(opens || x.counts()) && x.asks(unusual)
 }
 
 // bounded finds a step by which more is granted than in the time that the instants so far span, if some go back.
@@ -164,11 +204,7 @@ func (x *exam) bounded() *suite.Violation {
 	if x.Refused != "" || x.Stuck || x.inOrder() || len(x.Done) == 0 {
 		return nil
 	}
-	found := x.exceeds(x.Done, math.MaxInt64)
-	if found != nil {
-		found.Because = "all instants lie there; an earlier one adds nothing"
-	}
-	return found
+	return x.exceeds(x.Done, math.MaxInt64, "all instants lie there; an earlier one adds nothing")
 }
 
 func (x *exam) calls() *suite.Violation {
@@ -206,19 +242,24 @@ func mayRefuse(kind Kind, cfg conformance.Config) bool {
 // config judges limiters whose configuration makes no sense. A limit of 0 is not judged,
 // as some document that it means no limit.
 func (x *exam) config() *suite.Violation {
-	if !mayRefuse(x.kind, x.Schedule.Config) || x.Refused != "" || x.Stuck {
+	cfg, longest := x.Schedule.Config, x.Schedule.Config.Rate.Per
+	if !mayRefuse(x.kind, cfg) || x.Refused != "" || x.Stuck {
 		return nil
+	}
+	if x.kind == GCRA {
+		longest = math.MaxInt64
 	}
 	for i, d := range x.Done {
 		if d.Panic != "" {
 			return x.broken(d.At, "the constructor accepted it", "%s panicked: %s", d.Step, d.Panic)
 		}
-		if found := x.unlimited(i); found != nil {
-			return found
+		if d.OK && cfg.Rate.Events != 0 {
+			if found := x.exceeds(x.Done[i:], longest, "the constructor accepted %s", cfg); found != nil {
+				return found
+			}
 		}
 		if !d.OK && d.Answer.Err == nil && x.mustFit(i) {
-			because := fmt.Sprintf("the constructor accepted %s, and nothing had been granted for long enough",
-				x.Schedule.Config)
+			because := fmt.Sprintf("the constructor accepted %s, and nothing had been granted for long enough", cfg)
 			return x.otherwise(&d, because)
 		}
 	}
@@ -240,21 +281,4 @@ func (x *exam) mustFit(i int) bool {
 		return idle-x.grain() > cfg.Rate.Per/time.Duration(cfg.Rate.Events)
 	}
 	return (idle-x.grain())/2 > cfg.Rate.Per // in two windows all of an estimate has faded
-}
-
-// unlimited finds the step by which more is granted, since a step that was, than any limiter of the configuration may
-// grant.
-func (x *exam) unlimited(from int) *suite.Violation {
-	cfg, longest := x.Schedule.Config, x.Schedule.Config.Rate.Per
-	if x.kind == GCRA {
-		longest = math.MaxInt64
-	}
-	if !x.Done[from].OK || cfg.Rate.Events == 0 {
-		return nil
-	}
-	found := x.exceeds(x.Done[from:], longest)
-	if found != nil {
-		found.Because = fmt.Sprintf("the constructor accepted %s", cfg)
-	}
-	return found
 }

@@ -57,13 +57,22 @@ type Traits struct {
 // exact reports whether the limiter is exact to the nanosecond.
 func (tr *Traits) exact() bool { return tr.Resolution == 0 && tr.Buckets == 0 && tr.Latency == 0 }
 
-// grain is how exact the limiter is with a configuration.
-func (tr *Traits) grain(cfg conformance.Config) time.Duration {
-	part := time.Duration(0)
+// grain is how exact the limiter is in a schedule: an interval of GCRA that is no whole number of nanoseconds, or of
+// what the limiter counts in, may be cut or rounded up, once for each event.
+func (tr *Traits) grain(kind Kind, s conformance.Schedule) time.Duration {
+	grain, cfg := tr.Resolution, s.Config
 	if n := time.Duration(tr.Buckets); n > 0 {
-		part = (cfg.Rate.Per-1)/n + 1
+		grain = max(grain, (cfg.Rate.Per-1)/n+1)
 	}
-	return max(tr.Resolution, part) + tr.Latency
+	if kind != GCRA || cfg.Rate.Exact() {
+		return grain + tr.Latency
+	}
+	for _, st := range s.Steps {
+		if st.Op == verb.Allow && st.N <= cfg.Burst {
+			grain += time.Duration(max(0, st.N)) * max(1, tr.Resolution)
+		}
+	}
+	return grain + tr.Latency
 }
 
 // Edge says whether an event exactly as old as the window is still in it.
@@ -164,17 +173,17 @@ func (c *contract) Table(s *suite.Suite, tr *Traits) []suite.Choice {
 		}),
 		edge.Choice(&tr.Resolution, suite.Choice{
 			Name: "Resolution", Literal: edge.InUnits, Means: []string{"to within how much time a decision is exact"},
-			Observe: func() int { return int(seen().exactness(tr).Resolution) },
+			Observe: func() int { return int(seen().units(tr).Resolution) },
 		}),
 		edge.Choice(&tr.Rounded, suite.Choice{
 			Name: "Rounded", Literal: edge.InUnits,
 			Means:   []string{"the unit to which RetryAfter and ResetAfter are rounded up"},
-			Observe: func() int { return int(seen().rounded(*tr)) },
+			Observe: func() int { return int(seen().rounded(tr)) },
 		}),
 		edge.Choice(&tr.Buckets, suite.Choice{
 			Name: "Buckets", Literal: strconv.Itoa,
 			Means:   []string{"in how many parts the window is counted; it is exact to one of them"},
-			Observe: func() int { return seen().exactness(tr).Buckets },
+			Observe: func() int { return seen().units(tr).Buckets },
 		}),
 		edge.Flag(&tr.OneAtATime, suite.Choice{
 			Name: "OneAtATime", Values: []string{"true"}, Nominal: c.seen != nil && c.seen.panics, // it says so itself
@@ -182,28 +191,21 @@ func (c *contract) Table(s *suite.Suite, tr *Traits) []suite.Choice {
 		edge.Choice(&tr.Edge, suite.Choice{
 			Name: "Edge", Order: suite.Ranked(2),
 			Needless: func() bool { return kind != FixedWindow && kind != SlidingLog },
-			Observe: func() int {
-				return seen().first(tr, 2, func(tr *Traits, v int) { tr.Edge = Edge(v) })
-			},
+			Observe:  func() int { return int(seen().fit(tr, func(tr *Traits) { tr.Edge = 0 }).Edge) },
 		},
 			"EdgeHalfOpen", "an event as old as the window has left it",
 			"EdgeClosed", "an event as old as the window is still in it"),
 		edge.Choice(&tr.Align, suite.Choice{
 			Name:     "Align",
 			Needless: func() bool { return kind != FixedWindow && kind != SlidingCounter },
-			Observe: func() int {
-				v, _ := seen().best(tr, len(aligns)/2, func(tr *Traits, v int) { tr.Align = Align(v) })
-				return v
-			},
+			Observe:  func() int { return int(seen().best(tr, func(tr *Traits) { tr.Align = 0 }).Align) },
 		}, aligns...),
 		edge.Choice(&tr.CountDenied, suite.Choice{
 			Name: "CountDenied", Order: suite.Ranked(2),
 			Needless: func() bool { // who is denied an event finds nothing left in a fixed window, whatever counts
 				return kind == GCRA || kind == FixedWindow && (tr.OneAtATime || !s.Accepts(takesMany))
 			},
-			Observe: func() int {
-				return seen().first(tr, 2, func(tr *Traits, v int) { tr.CountDenied = CountDenied(v) })
-			},
+			Observe: func() int { return int(seen().fit(tr, func(tr *Traits) { tr.CountDenied = 0 }).CountDenied) },
 		},
 			"DeniedFree", "denied requests do not count",
 			"DeniedCounted", "denied requests count"),

@@ -55,7 +55,7 @@ type step struct {
 }
 
 // after returns the model just after the step, if the limiter took its instant for at.
-func (s step) after(at time.Duration) *model {
+func (s *step) after(at time.Duration) *model {
 	m := s.model
 	m.past = slices.Clone(m.past)
 	m.add(at, s.N, s.OK)
@@ -63,7 +63,7 @@ func (s step) after(at time.Duration) *model {
 }
 
 // because says why a request should have been decided otherwise.
-func (s step) because() string {
+func (s *step) because() string {
 	exact := new(big.Rat).SetFrac(s.model.room(s.at), s.model.parts())
 	room, _ := exact.Float64()
 	text := fmt.Sprintf("%.10g", max(0, room))
@@ -83,23 +83,8 @@ func full(kind Kind, cfg conformance.Config) int {
 	return cfg.Rate.Events
 }
 
-// grain is how exact the limiter is.
-func (x *exam) grain() time.Duration { return x.grainOf(x.traits) }
-
-// grainOf is how exact the limiter is with these traits: an interval of GCRA that is no whole number of
-// nanoseconds, or of what the limiter counts in, may be cut or rounded up, once for each event.
-func (x *exam) grainOf(tr *Traits) time.Duration {
-	grain, unit := tr.grain(x.Schedule.Config), max(1, tr.Resolution)
-	if x.kind != GCRA || x.Schedule.Config.Rate.Exact() {
-		return grain
-	}
-	for _, s := range x.Schedule.Steps {
-		if s.Op == verb.Allow && s.N <= x.full() {
-			grain += time.Duration(max(0, s.N)) * unit
-		}
-	}
-	return grain
-}
+// grain is how exact the limiter is in this run.
+func (x *exam) grain() time.Duration { return x.traits.grain(x.kind, x.Schedule) }
 
 // full is the most that can be granted at once.
 func (x *exam) full() int { return full(x.kind, x.Schedule.Config) }
@@ -117,6 +102,9 @@ func (x *exam) asks(which func(d conformance.Done) bool) bool {
 	return slices.ContainsFunc(x.Done, which)
 }
 
+// counts reports whether denied requests count.
+func (x *exam) counts() bool { return x.traits.CountDenied == DeniedCounted }
+
 // complete reports whether the configuration makes sense and each step has an answer.
 func (x *exam) complete() bool {
 	return !mayRefuse(x.kind, x.Schedule.Config) && x.Refused == "" && !x.Stuck &&
@@ -130,11 +118,6 @@ func (x *exam) judgeable() bool { return x.complete() && x.inOrder() }
 // that can be granted.
 func (x *exam) ordinary() bool {
 	return x.judgeable() && !x.asks(func(d conformance.Done) bool { return d.Op != verb.Fault && !x.usual(d) })
-}
-
-// failed reports whether an answer was an error.
-func (x *exam) failed() bool {
-	return x.asks(func(d conformance.Done) bool { return d.Answer.Err != nil })
 }
 
 // opensUnusually reports whether a request for nothing, or for more than can be granted,
@@ -167,6 +150,33 @@ func (x *exam) course() *course {
 	return x.best
 }
 
+// back are the courses of a run whose instants go back. Who counts what is denied may leave out what is old.
+func (x *exam) back() []*course {
+	if x.taken == nil {
+		tr := *x.traits
+		tr.CountDenied = DeniedFree
+		x.taken = x.courses(&tr)
+	}
+	return x.taken
+}
+
+// agreeing are the courses by which answers are judged: those that agree with the whole run, or else the one that does
+// for the most steps. If instants go back there must be one course: what an answer at an old instant counts from is
+// left open, and whether a look, or what was denied, has begun a window.
+func (x *exam) agreeing() []*course {
+	if v := x.course(); v != nil && v.bad >= 0 {
+		return []*course{v}
+	} else if v != nil {
+		return slices.DeleteFunc(slices.Clone(x.taken), func(c *course) bool { return c.bad >= 0 })
+	}
+	clamps := x.traits.BackTime == BackClamp && !x.counts() && x.complete() && !x.inOrder()
+	beyond := func(d conformance.Done) bool { return d.N < 0 || d.N > x.full() }
+	if !clamps || x.asks(beyond) || len(x.back()) != 1 || x.back()[0].bad >= 0 { // or RL-PAST judges it
+		return nil
+	}
+	return x.back()
+}
+
 // courses are those that a correct limiter with traits may take: one for each reading of its instants, and each
 // instant at which the first window may begin.
 func (x *exam) courses(tr *Traits) (all []*course) {
@@ -176,6 +186,33 @@ func (x *exam) courses(tr *Traits) (all []*course) {
 		}
 	}
 	return all
+}
+
+// readings lists the instants that the steps may count from: the newest so far, to which what is granted, and each sort
+// of what takes nothing, has moved the limiter, or not. In the first all steps have.
+func (x *exam) readings() (out [][]time.Duration) {
+	var sorts []func(d conformance.Done) bool
+	if !x.inOrder() {
+		sorts = slices.DeleteFunc([]func(d conformance.Done) bool{
+			func(d conformance.Done) bool { return d.Op == verb.Allow && !d.OK && d.N <= x.full() },
+			func(d conformance.Done) bool { return d.Op == verb.Allow && !d.OK && d.N > x.full() },
+			func(d conformance.Done) bool { return d.Op != verb.Allow },
+		}, func(is func(d conformance.Done) bool) bool { return !x.asks(is) })
+	}
+	for without := range 1 << len(sorts) {
+		at, newest := make([]time.Duration, len(x.Done)), time.Duration(math.MinInt64)
+		for i, d := range x.Done {
+			at[i] = max(d.At, newest)
+			of := slices.IndexFunc(sorts, func(is func(d conformance.Done) bool) bool { return is(d) })
+			if of < 0 || without&(1<<of) == 0 {
+				newest = at[i]
+			}
+		}
+		if !slices.ContainsFunc(out, func(other []time.Duration) bool { return slices.Equal(at, other) }) {
+			out = append(out, at)
+		}
+	}
+	return out
 }
 
 // origins lists where the first window may begin: with the constructor or with a request,
@@ -207,7 +244,7 @@ func (x *exam) origins(tr *Traits, at []time.Duration) []origin {
 // follow follows the run with a model. The model counts what was really granted, so that each decision is judged on
 // its own.
 func (x *exam) follow(tr *Traits, first origin, at []time.Duration) *course {
-	v, grain := &course{bad: -1, steps: make([]step, len(x.Done))}, x.grainOf(tr)
+	v, grain := &course{bad: -1, steps: make([]step, len(x.Done))}, tr.grain(x.kind, x.Schedule)
 	m := newModel(x.kind, x.Schedule.Config, tr, first)
 	all := newModel(x.kind, x.Schedule.Config, tr, first) // counts requests whose answers were errors too
 	ambiguous := time.Duration(math.MinInt64)             // until then
