@@ -8,63 +8,62 @@ import (
 	"github.com/escapement-go/escapement/conformance"
 	"github.com/escapement-go/escapement/conformance/internal/suite"
 	"github.com/escapement-go/escapement/internal/timeline"
-	"github.com/escapement-go/escapement/internal/verb"
 )
 
-// session is what is done with a limiter: a request for one, as many as are granted in a row, also to keys that may
-// share something with key 1, and a pause until an instant that is so many quarters of an interval after the first.
+// session is the use of a limiter, at instants that are quarters of an interval.
 type session struct {
 	*Funcs
-	take    func() bool
-	granted func() int
-	beside  func() int
-	to      func(quarters int)
+	st    *suite.Stage
+	cfg   conformance.Config
+	limit int
 }
 
 // within plays a session with a limiter that is made so many quarters of an interval after the first instant.
 func (c *contract) within(p *suite.Probe, limit, made int, do func(s session)) {
-	cfg := configured(c.spec.Kind, limit)
 	p.PlayToEnd(func(st *suite.Stage) {
-		to := func(n int) { st.To(quarters(cfg, n)) }
-		to(made)
+		s := session{st: st, cfg: configured(c.spec.Kind, limit), limit: limit}
+		s.to(made)
 		env := st.Plain()
 		env.Start = env.Start.Add(st.Now())
 		f := c.spec.made(env, c.plain(limit))
-		take := func(key int) bool {
-			var d conformance.Done
-			f.do(conformance.Step{Op: verb.Allow, N: 1, K: key}, cfg.Start().Add(st.Now()), c.spec.Time, &d)
-			return d.OK
-		}
-		granted := func(key int) (n int) {
-			for n <= 2*limit && take(key) {
-				n++
-			}
-			return n
-		}
-		do(session{&f, func() bool { return take(0) }, func() int { return granted(0) },
-			func() (n int) {
-				for key := 1; key <= 128; key *= 2 {
-					n += granted(1 + key)
-				}
-				return n
-			}, to})
+		s.Funcs = &f
+		do(s)
 		f.stop()
 	})
 }
+
+// to waits until so many quarters have passed.
+func (s session) to(n int) { s.st.To(quarters(s.cfg, n)) }
 
 // quarters is a little more than so many quarters of an interval, so that what ends then has ended.
 func quarters(cfg conformance.Config, n int) time.Duration {
 	return time.Duration(n) * (cfg.Rate.Interval()/4 + 2)
 }
 
-// counts are how many requests are granted in a row after what do does in a quarter of an interval, in it and in each
-// that follows, until all that was granted before has expired.
+// take asks so many times, for a key if it is not 0, as long as it is granted.
+func (s session) take(key, most int) (granted int) {
+	for granted < most && s.asks(s.cfg.Start().Add(s.st.Now()), key) {
+		granted++
+	}
+	return granted
+}
+
+// others takes all of keys that may share something with key 1.
+func (s session) others() (granted int) {
+	for key := 1; key <= 128; key *= 2 {
+		granted += s.take(1+key, 2*s.limit+1)
+	}
+	return granted
+}
+
+// counts are how many requests are granted in a row after what do does until a quarter of an interval, in it and in
+// each that follows, until all that was granted before has expired.
 func (c *contract) counts(p *suite.Probe, limit, made, first int, do func(s session)) (all []int) {
 	c.within(p, limit, made, func(s session) {
 		do(s)
 		for n := first; n <= first+4*limit+8; n++ {
 			s.to(n)
-			all = append(all, s.granted())
+			all = append(all, s.take(0, 2*limit+1))
 		}
 	})
 	return all
@@ -85,56 +84,45 @@ func (c *contract) differ(because string, limit, first int, got, want []int) *su
 // window has passed: what the next one grants stays the same then.
 func (c *contract) backed(p *suite.Probe) *suite.Violation {
 	limit := accepted(p.Suite, c.spec.Kind, 3)
-	taking := func(at, n, back int) []int {
-		return c.counts(p, limit, 0, at, func(s session) {
-			s.take()
-			s.to(at)
-			for range n {
-				s.take()
-			}
-			if back > 0 {
-				s.GiveBack(back)
-			}
-		})
-	}
-	for _, at := range []int{1, 4*limit + 1} {
-		for _, of := range []struct{ taken, back int }{{1, 1}, {2, 2}, {2, 1}} {
-			if of.taken >= limit {
-				continue
-			}
-			want, got := taking(at, of.taken-of.back, 0), taking(at, of.taken, of.back)
-			because := fmt.Sprintf("requests at %s took %d, of which %d came back",
-				timeline.Duration(quarters(configured(c.spec.Kind, limit), at)), of.taken, of.back)
-			if v := c.differ(because, limit, at, got, want); v != nil {
-				return v
-			}
+	next, late := 4*limit+1, 16*limit
+	for _, k := range []struct{ at, taken, then, back, left int }{
+		{1, 1, 1, 1, 0}, {1, 2, 1, 2, 0}, {1, 2, 1, 1, 1},
+		{next, 1, next, 1, 0}, {next, 2, next, 2, 0}, {next, 2, next, 1, 1},
+		{0, limit - 1, late, limit, limit - 1},
+	} {
+		if k.taken >= limit {
+			continue
+		}
+		counts := func(taken, back int) []int {
+			return c.counts(p, limit, 0, k.then, func(s session) {
+				s.take(0, 1)
+				s.to(k.at)
+				s.take(0, taken)
+				if s.to(k.then); back > 0 {
+					s.GiveBack(back)
+				}
+			})
+		}
+		at := func(n int) string { return timeline.Duration(quarters(configured(c.spec.Kind, limit), n)) }
+		because := fmt.Sprintf("requests at %s took %d, and at %s %d came back", at(k.at), k.taken, at(k.then), k.back)
+		if v := c.differ(because, limit, k.then, counts(k.taken, k.back), counts(k.left, 0)); v != nil {
+			return v
 		}
 	}
-	late := 16 * limit // their windows have passed
-	used := func(refunded bool) []int {
-		return c.counts(p, limit, 0, late, func(s session) {
-			for range limit {
-				s.take()
-			}
-			if s.to(late); refunded {
-				s.GiveBack(limit)
-			}
-		})
-	}
-	return c.differ("a request of earlier windows was refunded", limit, late, used(true), used(false))
+	return nil
 }
 
 // beside uses up other keys before a refund or a reset, of which nothing is for those.
 func (c *contract) beside(p *suite.Probe, what string, do func(s session)) *suite.Violation {
-	limit, granted := accepted(p.Suite, c.spec.Kind, 3), 0
+	granted := 0
 	if !p.Accepts(takesKeys) {
 		return nil
 	}
-	c.within(p, limit, 0, func(s session) {
-		s.beside()
-		s.take()
+	c.within(p, accepted(p.Suite, c.spec.Kind, 3), 0, func(s session) {
+		s.others()
+		s.take(0, 1)
 		do(s)
-		granted = s.beside()
+		granted = s.others()
 	})
 	if granted > 0 {
 		return suite.Broken(0, "they were used up before, and "+what+" is about key 1",
@@ -149,16 +137,15 @@ func (c *contract) reset(p *suite.Probe) *suite.Violation {
 	limit := accepted(p.Suite, c.spec.Kind, 3)
 	for _, at := range []int{1, 4*limit + 1} {
 		made, unused := c.counts(p, limit, at, at, func(session) {}), c.counts(p, limit, 0, at, func(session) {})
-		because := "it was reset at " + timeline.Duration(quarters(configured(c.spec.Kind, limit), at)) +
-			", and that is what a new limiter grants"
-		for _, all := range []bool{false, true} {
+		for _, more := range []int{0, 2*limit + 1} {
 			got := c.counts(p, limit, 0, at, func(s session) {
-				s.take()
-				if s.to(at); all {
-					s.granted()
-				}
+				s.take(0, 1)
+				s.to(at)
+				s.take(0, more)
 				s.Reset()
 			})
+			because := "it was reset at " + timeline.Duration(quarters(configured(c.spec.Kind, limit), at)) +
+				", and that is what a new limiter grants"
 			if v := c.differ(because, limit, at, got, made); v != nil && !slices.Equal(got, unused) {
 				return v
 			}

@@ -96,10 +96,7 @@ func (c *contract) drawing(s *suite.Suite, pick suite.Pick) drawing {
 	if keyed {
 		d.cfg = suite.OneOf(pick, "few", few[c.spec.Kind == GCRA])
 	}
-	d.limit, d.unit = full(c.spec.Kind, d.cfg), d.cfg.Rate.Per
-	if c.spec.Kind == GCRA {
-		d.unit = d.cfg.Rate.Interval()
-	}
+	d.limit, d.unit = full(c.spec.Kind, d.cfg), unit(c.spec.Kind, d.cfg)
 	if keyed {
 		d.keys, d.kind, d.ops = 3, drawnPlain, []conformance.Op{verb.Allow}
 		return d

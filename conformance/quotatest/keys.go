@@ -10,28 +10,24 @@ import (
 	"github.com/escapement-go/escapement/conformance/internal/edge"
 	"github.com/escapement-go/escapement/conformance/internal/suite"
 	"github.com/escapement-go/escapement/internal/timeline"
-	"github.com/escapement-go/escapement/internal/verb"
 )
 
-// keyed lists what is explored of a limiter that counts for each key, at all times or at one instant only.
-func (e *explored) keyed(atOnce bool) []suite.Family {
-	w := e.unit
-	small, two := e.config(1), e.config(2)
-	out := []suite.Family{
-		{Name: suite.Leaks, Look: true, Schedules: edge.Keyed(suite.Sequences(small, e.one, []time.Duration{1, w}, 2))},
-	}
+// keyed explores a limiter that counts for each key, at all times or at one instant only.
+func (e *explored) keyed(atOnce bool) {
+	w, small, two := e.unit, e.config(1), e.config(2)
 	if atOnce {
-		w, out = 0, nil
+		w = 0
+	} else {
+		e.add(suite.Leaks, edge.Keyed(suite.Sequences(small, e.one, []time.Duration{1, w}, 2)))
 	}
 	for _, cfg := range []conformance.Config{small, two} {
-		out = append(out, suite.Family{Name: suite.Keys,
-			Schedules: edge.KeyedRequests(cfg, w, full(e.kind, cfg), e.Accepts(takesMany))})
+		e.add(suite.Keys, edge.KeyedRequests(cfg, w, full(e.kind, cfg), e.Accepts(takesMany)))
 	}
 	if atOnce {
-		return out
+		return
 	}
 	if e.Time != conformance.PackageTime {
-		out = append(out, suite.Family{Name: suite.Keys, Schedules: edge.KeysElsewhere(two, w, full(e.kind, two))})
+		e.add(suite.Keys, edge.KeysElsewhere(two, w, full(e.kind, two)))
 	}
 	bursts := []conformance.Config{small, e.config(3)}
 	if e.kind == GCRA { // for which a time to live that counts in intervals is too short
@@ -45,51 +41,33 @@ func (e *explored) keyed(atOnce bool) []suite.Family {
 				rate, back = "1/"+timeline.Duration(long), long*time.Duration(n)
 			}
 			slow := cfg.Without("rate").With("rate", rate)
-			swept := edge.SweptRequests(slow, back, n, e.Accepts(takesMany))
-			out = append(out, suite.Family{Name: suite.Keys, Schedules: swept})
+			e.add(suite.Keys, edge.SweptRequests(slow, back, n, e.Accepts(takesMany)))
 		}
 	}
-	return out
 }
 
 // keyRules are the laws of a limiter that counts for each key.
-func (c *contract) keyRules() []suite.Rule[*Traits, *exam] {
+func (c *contract) keyRules() []rule {
 	basic := []string{"SW-ANY", "SW-EXP", "SW-WORK", "SW-DENYCOUNT", "SC-APPROX", "SC-N1", "SC-FIRST", "FW-ALIGNED",
 		"FW-2N", "FW-NOEXTEND", "FW-EDGE", "FW-HIT", "GC-EQUIV", "GC-BURST", "GC-TAT"}
-	return []suite.Rule[*Traits, *exam]{
-		{
-			Rule: conformance.Rule{ID: "X-ISO", Level: conformance.Core, Text: "Each key MUST be counted by " +
-				"itself, however many keys there are: requests for one MUST be decided as if there were no " +
-				"others."},
-			Ops: []conformance.Op{takesKeys}, Beyond: basic,
+	return edge.KeyRules(takesKeys, func(x *exam) (*suite.Recording, bool) { return x.Recording, !x.traits.exact() },
+		rule{
+			Rule: suite.Core("X-ISO", "Each key MUST be counted by itself, however many keys there are: requests for "+
+				"one MUST be decided as if there were no others."),
+			Beyond: basic,
 			Unless: func(s *suite.Suite, tr *Traits) string { return cmp.Or(c.takesTime(tr), c.undeclared(s, tr)) },
-			About:  func(j suite.Job) bool { return edge.ForKeys(j.Schedule) && !j.Schedule.Config.Has("epoch") },
 			Check: func(x *exam) *suite.Violation {
-				if !x.traits.exact() {
-					return nil
-				}
 				return x.eachKey(func(granted bool) bool { return !granted || !edge.ComeBack(x.Schedule) })
 			},
-			Owing: func(x *exam, again suite.Rerun) bool { return edge.Alone(x.Recording, again) != nil },
-			Again: func(x *exam, again suite.Rerun) *suite.Violation {
-				if x.traits.exact() {
-					return nil
-				}
-				return edge.Alone(x.Recording, again)
-			},
 		},
-		{
-			Rule: conformance.Rule{ID: "X-EVICT", Level: conformance.Core, Text: "A key that was idle for a " +
-				"while MUST NOT get more than if it had been remembered: it may be forgotten once it decides " +
-				"as a new one."},
-			Ops: []conformance.Op{takesKeys}, Beyond: basic,
-			Unless: c.oneForAll,
-			About:  func(j suite.Job) bool { return edge.ForKeys(j.Schedule) && edge.ComeBack(j.Schedule) },
+		rule{
+			Rule: suite.Core("X-EVICT", "A key that was idle for a while MUST NOT get more than if it had been "+
+				"remembered: it may be forgotten once it decides as a new one."),
+			Beyond: basic, Unless: c.oneForAll,
 			Check: func(x *exam) *suite.Violation {
 				return x.eachKey(func(granted bool) bool { return granted })
 			},
-		},
-	}
+		})
 }
 
 // Needs is the operation that a step needs.
@@ -136,10 +114,7 @@ func (c *contract) keysConcurrent(p *suite.Probe) (*suite.Violation, string) {
 		func(env Env) (func(round, key int) bool, func()) {
 			f := c.spec.made(env, c.plain(1))
 			return func(round, key int) bool {
-				var done conformance.Done
-				at := conformance.Config{}.Start().Add(time.Duration(round) * pause)
-				f.do(conformance.Step{Op: verb.Allow, N: 1, K: key}, at, p.Time, &done)
-				return done.OK
+				return f.asks(conformance.Config{}.Start().Add(time.Duration(round)*pause), key)
 			}, f.stop
 		})
 }

@@ -10,45 +10,61 @@ import (
 	"github.com/escapement-go/escapement/internal/verb"
 )
 
-// made makes a limiter. One that can only be asked for keys is asked for the first one otherwise.
+// made makes a limiter, whose operations all take an instant: they ignore it unless the spec is Explicit. One that can
+// only be asked for keys is asked for the first one otherwise.
 func (spec Spec) made(env Env, cfg Config) Funcs {
 	f := spec.New(env, cfg)
-	if key := f.TakeKey; key != nil && f.Take == nil {
-		f.Take = func(n int) Answer { return key(1, n) }
+	if spec.Time != conformance.Explicit {
+		f.TakeAt, f.TakeKeyAt, f.PeekAt = nil, nil, nil
+		if take := f.Take; take != nil {
+			f.TakeAt = func(_ time.Time, n int) Answer { return take(n) }
+		}
+		if take := f.TakeKey; take != nil {
+			f.TakeKeyAt = func(_ time.Time, key, n int) Answer { return take(key, n) }
+		}
+		if peek := f.Peek; peek != nil {
+			f.PeekAt = func(time.Time) Answer { return peek() }
+		}
 	}
-	if key := f.TakeKeyAt; key != nil && f.TakeAt == nil {
-		f.TakeAt = func(t time.Time, n int) Answer { return key(t, 1, n) }
+	if take := f.TakeKeyAt; take != nil && f.TakeAt == nil {
+		f.TakeAt = func(t time.Time, n int) Answer { return take(t, 1, n) }
 	}
 	return f
 }
 
-// do does one operation and notes the answer. The instant at is for limiters that are told
-// the time.
-func (f *Funcs) do(s conformance.Step, at time.Time, source TimeSource, d *conformance.Done) {
-	explicit := source == conformance.Explicit
+// do does one operation at an instant and notes the answer.
+func (f *Funcs) do(s conformance.Step, at time.Time, d *conformance.Done) {
 	switch {
-	case s.K != 0 && explicit:
-		d.Answer = f.TakeKeyAt(at, s.K, s.N)
 	case s.K != 0:
-		d.Answer = f.TakeKey(s.K, s.N)
-	case s.Op == verb.Allow && explicit:
-		d.Answer = f.TakeAt(at, s.N)
+		d.Answer = f.TakeKeyAt(at, s.K, s.N)
 	case s.Op == verb.Allow:
-		d.Answer = f.Take(s.N)
-	case s.Op == verb.Tokens && explicit:
-		d.Answer = f.PeekAt(at)
+		d.Answer = f.TakeAt(at, s.N)
 	case s.Op == verb.Tokens:
-		d.Answer = f.Peek()
+		d.Answer = f.PeekAt(at)
 	case s.Op == verb.Fault:
 		f.Fail(s.N != 0)
 	}
 	d.OK = d.Answer.OK
 }
 
+// asks reports whether a request for one is granted, for a key if it is not 0.
+func (f *Funcs) asks(at time.Time, key int) bool {
+	var d conformance.Done
+	f.do(conformance.Step{Op: verb.Allow, N: 1, K: key}, at, &d)
+	return d.OK
+}
+
 // stop releases what the limiter holds.
 func (f *Funcs) stop() {
 	if f.Stop != nil {
 		_ = suite.Catch(f.Stop)
+	}
+}
+
+// end stops a limiter at the end of a run, or leaves it alone for a window if it has no Stop.
+func (f *Funcs) end(st *suite.Stage, at, window time.Duration) {
+	if f.stop(); f.Stop == nil && st.Time != conformance.Explicit {
+		st.Rest(at, window)
 	}
 }
 
@@ -69,49 +85,29 @@ func (c *contract) Play(st *suite.Stage) {
 		c.refused(st)
 		return
 	}
-	reached, before := time.Duration(0), time.Duration(0)
+	passed, before := time.Duration(0), time.Duration(0)
 	end := st.Each(nil, func(s conformance.Step) {
-		reached += max(0, s.At-before)
+		passed += max(0, s.At-before)
 		before = s.At
-		setTo(st, s.At, reached)
-		c.await(st, func() {
-			st.Rec.Do(s, false, func(d *conformance.Done) { impl.do(s, env.Start.Add(s.At), st.Time, d) })
+		if st.Time == conformance.Injected && suite.GoesBack(st.Schedule) { // time passes, and the clock is set
+			st.To(passed)
+			st.Fake().SetWall(cfg.Start().Add(s.At))
+		}
+		st.Await(c.trip > 0, func() { // a request that takes time is given it
+			st.Rec.Do(s, false, func(d *conformance.Done) { impl.do(s, env.Start.Add(s.At), d) })
 		})
 	})
-	st.End(end, 0, func() {
-		switch {
-		case impl.Stop != nil:
-			impl.stop()
-		case st.Time != conformance.Explicit:
-			st.Rest(end, cfg.Rate.Per)
-		}
-	})
+	st.End(end, 0, func() { impl.end(st, end, cfg.Rate.Per) })
 }
-
-// setTo brings an injected clock to the instant of a step, in a schedule whose instants go back:
-// time passes until so much has passed since the start, and the clock is set.
-func setTo(st *suite.Stage, at, passed time.Duration) {
-	if fake := st.Fake(); st.Time == conformance.Injected && suite.GoesBack(st.Schedule) {
-		st.To(passed)
-		fake.SetWall(st.Schedule.Config.Start().Add(at))
-	}
-}
-
-// await does a request. On an injected clock one that takes time is given it.
-func (c *contract) await(st *suite.Stage, do func()) { st.Await(c.trip > 0, do) }
 
 // measured is how long the first request of a limiter takes.
 func (c *contract) measured(s *suite.Suite) (trip time.Duration) {
 	s.Play(func(st *suite.Stage) {
 		_ = suite.Catch(func() {
 			impl := c.spec.made(st.Plain(), Config{Limit: 1, Window: time.Second, Burst: 1})
-			do := func() { _ = suite.Catch(func() { impl.Take(1) }) }
-			st.Await(true, do)
+			st.Await(true, func() { _ = suite.Catch(func() { impl.asks(time.Time{}, 0) }) })
 			trip = st.Now()
-			impl.stop()
-			if impl.Stop == nil {
-				st.Rest(trip, time.Second)
-			}
+			impl.end(st, trip, time.Second)
 		})
 	})
 	return trip
@@ -137,13 +133,8 @@ func (c *contract) made(st *suite.Stage, env Env, cfg Config) Funcs {
 		return f
 	}
 	other := c.spec.made(env, cfg)
-	take, at, stop := f.Take, f.TakeAt, f.Stop
-	if take != nil {
-		f.Take = func(n int) Answer { other.Take(n); return take(n) }
-	}
-	if at != nil {
-		f.TakeAt = func(t time.Time, n int) Answer { other.TakeAt(t, n); return at(t, n) }
-	}
+	take, stop := f.TakeAt, f.Stop
+	f.TakeAt = func(t time.Time, n int) Answer { other.TakeAt(t, n); return take(t, n) }
 	if stop != nil {
 		f.Stop = func() { other.Stop(); stop() }
 	}

@@ -2,7 +2,6 @@ package quotatest
 
 import (
 	"fmt"
-	"sync/atomic"
 	"time"
 
 	"github.com/escapement-go/escapement/conformance"
@@ -59,7 +58,7 @@ func (c *contract) sees(s *suite.Suite, limit int, beyond time.Duration) (seen s
 		Use: func() (granted int) { // takes all that can be granted
 			for range 10 {
 				message := suite.Catch(func() {
-					if impl.Take(1).OK {
+					if impl.asks(time.Time{}, 0) {
 						granted++
 					}
 				})
@@ -74,14 +73,6 @@ func (c *contract) sees(s *suite.Suite, limit int, beyond time.Duration) (seen s
 		Release: func() { impl.stop() },
 	})
 	return seen
-}
-
-// sharedLimiter is a limiter that two goroutines use at one instant.
-type sharedLimiter struct {
-	Funcs
-	peeks    bool // one of them also peeks
-	granted  atomic.Int64
-	panicked atomic.Value
 }
 
 // concurrent lets goroutines ask at one instant, of which one also peeks at some limiters.
@@ -99,45 +90,27 @@ const pause = 5 * time.Second
 // requestsConcurrent lets goroutines ask for events at one instant.
 func (c *contract) requestsConcurrent(p *suite.Probe) (*suite.Violation, string) {
 	start, limit := conformance.Config{}.Start(), accepted(p.Suite, c.spec.Kind, 5)
-	m := suite.Meeting[*sharedLimiter]{
-		Make: func(env conformance.Env, place int) *sharedLimiter {
-			return &sharedLimiter{Funcs: c.spec.made(env, c.plain(limit)),
-				peeks: place%4 == 0 && p.Accepts(verb.Tokens)}
+	return edge.Crowd{
+		Make: func(env conformance.Env, place int) (func(round, g, n int) bool, func()) {
+			l, peeks := c.spec.made(env, c.plain(limit)), place%4 == 0 && p.Accepts(verb.Tokens)
+			return func(round, _, n int) bool {
+				at := start.Add(time.Duration(round) * pause)
+				if peeks && n == 2 {
+					l.PeekAt(at)
+					return false
+				}
+				return l.asks(at, 0)
+			}, l.stop
 		},
 		Each: 4, Few: 2,
-		Call: func(l *sharedLimiter, round, _, n int) {
-			var done conformance.Done
-			step := conformance.Step{Op: verb.Allow, N: 1}
-			if l.peeks && n == 2 {
-				step.Op = verb.Tokens
-			}
-			at := start.Add(time.Duration(round) * pause)
-			if msg := suite.Catch(func() { l.do(step, at, p.Time, &done) }); msg != "" {
-				l.panicked.Store(msg)
-			}
-			if done.OK && step.Op == verb.Allow {
-				l.granted.Add(1)
-			}
+		Pass: func(st *suite.Stage, round int) { st.To(time.Duration(round+1) * pause) },
+		Wanted: func(times, round int) (int, string) {
+			return min(limit, suite.Meeters*times), "the limiter was like a new one (" + suite.InRound(round) +
+				"), and every sequential order of these calls grants as many; if it is documented as approximate or " +
+				"for one goroutine, declare OneGoroutine"
 		},
-		Pass:    func(st *suite.Stage, round int) { st.To(time.Duration(round+1) * pause) },
-		Release: func(l *sharedLimiter) { l.stop() },
-	}
-	m.Judge = func(l *sharedLimiter, _, round int) *suite.Violation {
-		granted, want := l.granted.Swap(0), min(limit, suite.Meeters*m.Calls(round))
-		if msg := l.panicked.Load(); msg != nil {
-			return suite.Broken(0, "", "a request panicked: %s", msg)
-		}
-		if granted == int64(want) {
-			return nil
-		}
-		return suite.Broken(0,
-			"the limiter was like a new one ("+suite.InRound(round)+"), and every sequential order of these "+
-				"calls grants as many; if it is documented as approximate or for one goroutine, declare "+
-				"OneGoroutine",
-			"%d goroutines asking %d times each at one instant were granted %d, want %d",
-			suite.Meeters, m.Calls(round), granted, want)
-	}
-	return suite.Meet(p, m)
+		Asked: func(times int) string { return fmt.Sprintf("%d times each at one instant", times) },
+	}.Meet(p)
 }
 
 // inARow is a limiter that is asked in a row.
@@ -145,11 +118,7 @@ func (c *contract) inARow(p *suite.Probe) func(st *suite.Stage) (ask func() bool
 	cfg := c.plain(accepted(p.Suite, c.spec.Kind, 3))
 	return func(st *suite.Stage) (ask func() bool, end func()) {
 		l := c.spec.made(st.Plain(), cfg)
-		return func() bool {
-			var done conformance.Done
-			l.do(conformance.Step{Op: verb.Allow, N: 1}, time.Time{}, c.spec.Time, &done)
-			return done.OK
-		}, l.stop
+		return func() bool { return l.asks(time.Time{}, 0) }, l.stop
 	}
 }
 
@@ -168,19 +137,16 @@ func (c *contract) race(p *suite.Probe) (skip string) {
 	return p.Clash(func(env conformance.Env) []func(int) {
 		impl := c.spec.made(env, c.plain(limit))
 		var ops []func(int)
-		twice := func(step func(i int) conformance.Step) {
-			run := func(i int) { impl.do(step(i), env.Start.Add(time.Duration(i)), p.Time, &conformance.Done{}) }
-			ops = append(ops, run, run)
-		}
-		for _, s := range []conformance.Step{asking(1), asking(2), looking} {
-			if p.Accepts(s.Op) && (s.N < 2 || p.Accepts(takesMany)) {
-				twice(func(int) conformance.Step { return s })
+		for _, s := range []conformance.Step{asking(1), asking(2), looking, {Op: verb.Allow, N: 1, K: 1}} {
+			if !p.Accepts(c.Needs(p.Suite, s)) || s.N > 1 && !p.Accepts(takesMany) {
+				continue
 			}
-		}
-		if p.Accepts(takesKeys) {
-			twice(func(i int) conformance.Step {
-				return conformance.Step{Op: verb.Allow, N: 1, K: 1 + i}
-			})
+			run := func(i int) {
+				s := s
+				s.K *= 1 + i // of a new key each time
+				impl.do(s, env.Start.Add(time.Duration(i)), &conformance.Done{})
+			}
+			ops = append(ops, run, run)
 		}
 		return ops
 	})

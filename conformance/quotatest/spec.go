@@ -224,16 +224,15 @@ func (c *contract) Learn(s *suite.Suite) map[conformance.Op]bool {
 	if f.Stop != nil {
 		suite.ThrowAway(f.Stop)
 	}
-	if s.Bubble && f.Take != nil {
+	if s.Bubble && s.Time != conformance.Explicit && f.TakeAt != nil {
 		c.trip = c.measured(s)
 	}
-	explicit := s.Time == conformance.Explicit
-	allow := explicit && f.TakeAt != nil || !explicit && f.Take != nil
+	allow := f.TakeAt != nil
 	return map[conformance.Op]bool{
 		verb.Allow:  allow,
 		takesMany:   allow && !c.spec.Traits.OneAtATime,
-		takesKeys:   explicit && f.TakeKeyAt != nil || !explicit && f.TakeKey != nil,
-		verb.Tokens: explicit && f.PeekAt != nil || !explicit && f.Peek != nil,
+		takesKeys:   f.TakeKeyAt != nil,
+		verb.Tokens: f.PeekAt != nil,
 		givesBack:   allow && f.GiveBack != nil,
 		verb.Reset:  allow && f.Reset != nil,
 		verb.Fault:  f.Fail != nil,
