@@ -2,6 +2,7 @@ package debouncertest
 
 import (
 	"cmp"
+	"slices"
 	"time"
 
 	"github.com/escapement-go/escapement/conformance"
@@ -27,11 +28,14 @@ type state struct {
 	vague bool
 	// bounded says that there is a bound on the wait, onCall that only an event brings its fire.
 	bounded, onCall bool
-	reading
+	// fromLead says that with both edges the bound counts from the leading fire of the burst rather than from the first
+	// event that has not fired, clamped that a bound shorter than the wait counts as the wait. Both are ways to read a
+	// bound on which correct debouncers differ.
+	fromLead, clamped bool
 	callbacks
 
 	waits       bool          // an event has not fired
-	held        int           // how many have not
+	held        []int         // all that have not
 	value       int           // what will fire
 	first, last time.Duration // the first event that has not fired, and the newest
 	since       time.Duration // the fire from which the next bound counts, edge.Far if it counts from the first event
@@ -45,19 +49,19 @@ type state struct {
 }
 
 // model works out what must happen in the run on a path, until the two part.
-func (x *exam) model(r reading, p *path) *state {
+func (x *exam) model(p *path) *state {
 	cfg := x.Schedule.Config
-	if r.clamped {
-		cfg.MaxWait = cfg.Wait
-	}
 	cfg.Wait = max(cfg.Wait, 0)
 	bounded := cfg.Has("maxwait")
 	m := &state{
 		Model: edge.Model{Certain: edge.Far}, x: x, path: p,
-		cfg: cfg, traits: x.traits, edges: cmp.Or(cfg.Edges, Trailing), plain: !x.configured(),
-		vague:   x.vague(),
-		bounded: bounded, onCall: bounded && x.traits.MaxWait == MaxWaitOnCall, reading: r,
+		cfg: cfg, traits: x.traits, edges: cmp.Or(cfg.Edges, Trailing), plain: !x.configured(), vague: x.vague(),
+		bounded: bounded, onCall: bounded && x.traits.MaxWait == MaxWaitOnCall,
 		cut: -edge.Far, since: edge.Far,
+	}
+	m.fromLead = bounded && m.edges == LeadingAndTrailing && p.either(2) == 1
+	if m.clamped = shortBound(cfg) && p.either(2) == 1; m.clamped {
+		m.cfg.MaxWait = cfg.Wait
 	}
 	if x.traits.Overlap == Serial || x.traits.Overlap == SerialReceiver {
 		m.busy = cfg.Busy
@@ -96,7 +100,7 @@ func (m *state) fire(at time.Duration, kind edge.Kind) {
 
 // what is the fire of what waits.
 func (m *state) what(at time.Duration, kind edge.Kind) edge.Fire {
-	return edge.Fire{At: at, Value: m.value, Kind: kind, Burst: m.burst, Size: m.size, First: m.first}
+	return edge.Fire{At: at, Value: m.value, Kind: kind, Burst: m.burst, Size: m.size, First: m.first, Values: m.held}
 }
 
 // pass lets time pass up to an instant: deadlines come, and callbacks end.
@@ -169,7 +173,8 @@ func (m *state) meets(d *conformance.Done, now time.Duration) bool {
 	return m.waits && !m.overdue && at == now && !d.Inside && (d.Racing || !m.plain)
 }
 
-// ended reports whether an operation comes too late to do anything.
+// ended reports whether an operation comes too late to do anything. Of one that overlaps with another it is open which
+// of them takes effect first.
 func (m *state) ended(d *conformance.Done, now time.Duration) bool {
 	switch {
 	case m.edges == NoEdges || m.over && m.stopped && m.plain && d.Op == verb.Pending:
@@ -204,7 +209,7 @@ func (m *state) call(d *conformance.Done, now time.Duration) {
 	m.join(now, within)
 	leads := m.edges&Leading != 0 && m.size == 1 && m.mayLead()
 	if leads {
-		m.start(edge.Fire{At: now, Value: v, Kind: edge.Leading, Burst: m.burst, Size: m.size})
+		m.start(edge.Fire{At: now, Value: v, Kind: edge.Leading, Burst: m.burst, Size: m.size, Values: []int{v}})
 		if late {
 			m.fire(now, kind)
 		}
@@ -222,7 +227,7 @@ func (m *state) call(d *conformance.Done, now time.Duration) {
 	if !m.waits || m.traits.Payload != FirstPayload {
 		m.value = v
 	}
-	if m.hold() {
+	if m.hold(v) {
 		m.fire(now, edge.Filled)
 		return
 	}
@@ -235,17 +240,16 @@ func (m *state) call(d *conformance.Done, now time.Duration) {
 }
 
 // hold adds an event to those that wait, and reports whether it fires them.
-func (m *state) hold() bool {
+func (m *state) hold(v int) bool {
 	if !m.waits {
-		m.held = 0
+		m.held = nil
 	}
-	m.waits, m.spent = true, false
-	m.held++
+	m.waits, m.spent, m.held = true, false, append(slices.Clip(m.held), v)
 	return m.isFull() && m.traits.Full == FullFires
 }
 
 // isFull reports whether the burst can hold no other event.
-func (m *state) isFull() bool { return m.cfg.K > 0 && m.waits && m.held == m.cfg.K }
+func (m *state) isFull() bool { return m.cfg.K > 0 && m.waits && len(m.held) == m.cfg.K }
 
 // join lets an event belong to the burst, or begin one unless it is within what has not fired.
 func (m *state) join(now time.Duration, within bool) {
@@ -330,16 +334,28 @@ func (m *state) flush(d *conformance.Done, now time.Duration) {
 func (m *state) stop(d *conformance.Done, now time.Duration) {
 	m.over, m.stopped = true, true
 	behind := m.running && (m.waits || len(m.line) > 0)
-	if behind || m.traits.StopPending == StopDrops && d.Ended.At != d.Began.At {
-		m.Doubt(now) // what has to wait for a callback, or fires meanwhile, is the matter of the rule about Stop
-	}
-	switch {
-	case m.traits.StopPending == StopFlushes && m.waits:
-		m.fire(now, edge.Flushed)
-	case m.traits.StopPending == 0:
+	switch how := m.traits.StopPending; {
+	case how == StopDrops && d.Ended.Seq != 0 && d.Panic == "":
+		m.dropped(d, now)
+	case how != StopFlushes || behind:
 		m.Doubt(now)
+	case m.waits:
+		m.fire(now, edge.Flushed)
 	}
 	m.waits = false
+}
+
+// dropped lets nothing start any more once Stop has returned, unless it is declared that what was due still may.
+func (m *state) dropped(d *conformance.Done, now time.Duration) {
+	cfg := m.x.Schedule.Config
+	due := m.overdue || len(m.line) > 0 || m.Certain <= now
+	switch lasts := d.Ended.At != now && (cfg.Busy > 0 || cfg.Inside != ""); {
+	case due && m.traits.StopBarrier == NoBarrier:
+		m.Doubt(now)
+	case due || lasts: // it may have waited for what fired meanwhile
+		m.adopt(d.Ended.Seq)
+		m.line, m.overdue = nil, false
+	}
 }
 
 // close ends the input.

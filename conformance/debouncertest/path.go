@@ -11,30 +11,6 @@ import (
 	"github.com/escapement-go/escapement/internal/verb"
 )
 
-// reading is a way to read a bound on which correct debouncers differ.
-type reading struct {
-	// fromLead says that with both edges the bound counts from the leading fire of the burst
-	// rather than from the first event that has not fired.
-	fromLead bool
-	// clamped says that a bound shorter than the wait counts as the wait.
-	clamped bool
-}
-
-// readings are the ways to read what is configured, the plain one first.
-func readings(cfg conformance.Config) []reading {
-	out := []reading{{}}
-	if cfg.Has("maxwait") && cfg.Edges == LeadingAndTrailing {
-		out = append(out, reading{fromLead: true})
-	}
-	if shortBound(cfg) {
-		for _, r := range slices.Clone(out) {
-			r.clamped = true
-			out = append(out, r)
-		}
-	}
-	return out
-}
-
 // shortBound reports whether a bound is shorter than the wait: a constructor may refuse it.
 func shortBound(cfg conformance.Config) bool { return cfg.Has("maxwait") && cfg.MaxWait < cfg.Wait }
 
@@ -99,6 +75,8 @@ func (m *state) compare(to time.Duration, seq int) {
 		case !same || w.Value != g.Value && payload != NoPayload && w.Kind != edge.Brought:
 			m.wrong, m.wrongAt, m.payload = true, at, same
 			return
+		case payload == AllPayloads && w.Values != nil:
+			m.gets(g, w.Values)
 		}
 	}
 }
@@ -108,36 +86,28 @@ func (m *state) forget() {
 	m.marks = slices.DeleteFunc(m.marks, func(f edge.Finding) bool { return f.At >= m.Certain })
 }
 
-// resume ends the doubt at a call before which nothing has happened for so long that every debouncer is at rest.
-func (m *state) resume(d *conformance.Done) {
-	now, n := d.Began.At, 0
-	if m.Certain > now || m.final || d.Op != verb.Call {
-		return
-	}
-	last := -time.Duration(edge.Far)
-	for i := range m.x.Done {
-		if o := &m.x.Done[i]; o.Began.Seq < d.Began.Seq {
-			last = max(last, o.Began.At, o.Ended.At)
-		}
-	}
-	for i := range m.x.Fires {
-		f := &m.x.Fires[i]
-		if f.Began.Seq > d.Began.Seq {
-			break
-		}
-		if last, n = max(last, f.Ended.At), n+1; f.Ended.Seq == 0 {
-			return
-		}
-	}
-	if suite.Sum(last, suite.Sum(m.cfg.Wait, m.cfg.MaxWait)) >= now {
-		return
-	}
+// adopt takes what had fired at a point of the run for what must have, and ends the doubt.
+func (m *state) adopt(seq int) {
 	m.forget()
 	m.Certain, m.Want = edge.Far, m.Want[:m.checked]
-	for ; m.checked < n; m.checked++ { // as it was
+	for ; m.checked < len(m.x.Fires) && m.x.Fires[m.checked].Began.Seq < seq; m.checked++ {
 		m.Want = append(m.Want, edge.Fire{At: m.x.Fires[m.checked].Began.At, Value: m.x.Fires[m.checked].Value})
 	}
-	m.waits, m.overdue, m.running, m.flushes, m.line, m.open, m.since = false, false, false, false, nil, false, edge.Far
+}
+
+// resume ends the doubt at a call before which nothing has happened for so long that every debouncer is at rest.
+func (m *state) resume(d *conformance.Done) {
+	now, rest := d.Began.At, suite.Sum(m.cfg.Wait, m.cfg.MaxWait)
+	recent := func(began, ended conformance.Mark) bool {
+		return began.Seq < d.Began.Seq && (ended.Seq == 0 || suite.Sum(ended.At, rest) >= now)
+	}
+	if m.Certain > now || m.final || d.Op != verb.Call ||
+		slices.ContainsFunc(m.x.Done, func(o conformance.Done) bool { return recent(o.Began, o.Ended) }) ||
+		slices.ContainsFunc(m.x.Fires, func(f conformance.Fire) bool { return recent(f.Began, f.Ended) }) {
+		return
+	}
+	m.adopt(d.Began.Seq)
+	m.callbacks, m.waits, m.open, m.since = callbacks{busy: m.busy}, false, false, edge.Far
 }
 
 // nearer reports whether the path explains more of the run than another one: all that fired, or for longer, where the
@@ -150,51 +120,42 @@ func (m *state) nearer(other *state) bool {
 		return len(m.marks) < len(other.marks)
 	case m.wrongAt != other.wrongAt:
 		return m.wrongAt > other.wrongAt
+	case m.payload != other.payload:
+		return other.payload
 	}
-	return other.payload && !m.payload
+	return len(m.marks) < len(other.marks)
 }
 
-// compared follows the model through the run on every path, and returns what the run breaks on the one that explains
-// most of it: nothing, if one of them leads to all of it.
-func (x *exam) compared(r reading) []edge.Finding {
+// differences are what a run breaks on the path that explains most of it: nothing, if one of them leads to all of it.
+func (x *exam) differences() []edge.Finding {
+	if !x.compares && x.modelled() {
+		x.found = x.compared()
+	}
+	x.compares = true
+	return x.found
+}
+
+// compared follows the model through the run on every path.
+func (x *exam) compared() []edge.Finding {
 	var nearest *state
 	p := &path{}
 	for range manyPaths {
-		m := x.model(r, p)
-		m.forget()
-		if !m.wrong && len(m.marks) == 0 {
-			return nil
+		m := x.model(p)
+		if m.forget(); !m.wrong && len(m.marks) == 0 {
+			return x.waitedInVain()
 		}
-		if nearest == nil || m.nearer(nearest) {
+		if plain := !m.fromLead && !m.clamped; plain && (nearest == nil || m.nearer(nearest)) {
 			nearest = m
 		}
-		if !p.next() {
-			if !nearest.wrong {
-				return nearest.marks
-			}
+		if p.next() {
+			continue
+		}
+		if nearest.wrong {
 			return x.explained(nearest)
 		}
+		return nearest.marks
 	}
-	return nil
-}
-
-// differences are the laws that a run breaks by what it does, in the reading of what is configured that explains most.
-func (x *exam) differences() []edge.Finding {
-	if x.compares || !x.modelled() {
-		return x.found
-	}
-	x.compares = true
-	for i, r := range readings(x.Schedule.Config) {
-		found := x.compared(r)
-		if len(found) == 0 {
-			x.found = x.waitedInVain()
-			return x.found
-		}
-		if i == 0 {
-			x.found = found
-		}
-	}
-	return x.found
+	return x.waitedInVain()
 }
 
 // broken is the first law that a run breaks by what it does, if there is one.

@@ -238,7 +238,7 @@ func (c *contract) panics(p *suite.Probe) (*suite.Violation, string) {
 func (c *contract) panicsWith(p *suite.Probe, traits *Traits) (*suite.Violation, string) {
 	return edge.Panics(p, c.panicking(p.Suite, traits), p.Supported(verb.Call, verb.Flush),
 		traits.PanicPolicy,
-		func(rec *suite.Recording, j suite.Job) *suite.Violation { return c.Exam(traits, rec, j).worksOn() })
+		func(rec *suite.Recording, j suite.Job) *suite.Violation { return c.Exam(traits, rec, j).broken() })
 }
 
 // panicking are the configurations in which callbacks panic: at once, after a call of their own,
@@ -272,14 +272,4 @@ func (c *contract) panicking(s *suite.Suite, traits *Traits) []conformance.Confi
 		all = append(all, suite.Configured("wait", "0", "inside", string(verb.Call)))
 	}
 	return all
-}
-
-// worksOn judges a run in which a callback has panicked.
-func (x *exam) worksOn() *suite.Violation {
-	if x.traits.Payload == AllPayloads && !x.particular() {
-		if v := x.all(); v != nil {
-			return v
-		}
-	}
-	return x.broken()
 }

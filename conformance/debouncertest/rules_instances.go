@@ -71,11 +71,6 @@ func (x *exam) alone() *suite.Violation {
 			return v
 		}
 	}
-	if !busy && x.traits.StopPending != 0 {
-		if v := x.stop(); v != nil {
-			return v
-		}
-	}
 	if busy && how != Serial && how != Parallel {
 		return nil // undeclared, or nobody can tell which keys have a receiver each
 	}

@@ -28,8 +28,10 @@ type Fire struct {
 	Kind  Kind
 	Burst int // the number of its burst
 	Size  int // the number of events in that burst, or interval, by then
-	// First is when the first event came that it is for, where the contract says so.
-	First time.Duration
+	// First is when the first event came that it is for, and Values are the payloads of all of them, where the contract
+	// says so.
+	First  time.Duration
+	Values []int
 	// Behind is how long it has had to wait for another callback.
 	Behind time.Duration
 }

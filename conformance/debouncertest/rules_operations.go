@@ -6,8 +6,8 @@ import (
 	"github.com/escapement-go/escapement/internal/verb"
 )
 
-// cancelRules are those of Cancel.
-func cancelRules() []rule {
+// operationRules are those of Cancel, Flush and Pending.
+func operationRules() []rule {
 	ops, about := []conformance.Op{verb.Cancel}, suite.Has(verb.Cancel)
 	return []rule{
 		{
@@ -16,7 +16,6 @@ func cancelRules() []rule {
 			Absent: noTrailing,
 			About:  about,
 			Sees:   (*exam).ofTrailing,
-			Check:  breaks("DB-CANCEL"),
 		},
 		{
 			Rule: extended("DB-CANCELBAR", "Once Cancel has returned, a callback MUST NOT start: with "+
@@ -28,7 +27,6 @@ func cancelRules() []rule {
 			Unless:   promisesNothing,
 			About:    about,
 			Sees:     (*exam).ofAnyEdge,
-			Check:    breaks("DB-CANCELBAR"),
 		},
 		{
 			Rule: core("DB-REUSE", "After Cancel a new event MUST start a new burst, unless Cancel is "+
@@ -38,7 +36,28 @@ func cancelRules() []rule {
 			Absent:   noTrailing,
 			About:    about,
 			Sees:     (*exam).ofTrailing,
-			Check:    breaks("DB-REUSE"),
+		},
+		{
+			Rule: core("DB-FLUSH", "Flush MUST fire a pending event at once and exactly once. The next event "+
+				"MUST begin a new burst or continue the old one, as declared; if undeclared, either."),
+			Ops:    []conformance.Op{verb.Flush},
+			Absent: without(Trailing, LeadingAndTrailing),
+			About:  suite.Has(verb.Flush),
+			Sees:   (*exam).ofAnyEdge,
+		},
+		{
+			Rule: core("DB-FLUSH0", "Flush MUST NOT fire if no event is pending, nor repeat what the leading "+
+				"edge fired."),
+			Ops:   []conformance.Op{verb.Flush},
+			About: suite.Has(verb.Flush),
+			Sees:  (*exam).ofAnyEdge,
+		},
+		{
+			Rule: core("DB-PEND", "Pending MUST be true exactly while an event has neither fired nor been discarded, "+
+				"and false in the callback that fires it."),
+			Ops:   []conformance.Op{verb.Pending},
+			About: suite.Has(verb.Pending),
+			Sees:  (*exam).ofAnyEdge,
 		},
 	}
 }
