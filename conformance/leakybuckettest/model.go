@@ -173,8 +173,8 @@ func (s *state) put(d *conformance.Done, w *ways) bool {
 		held := !s.timed() || it.latest > s.at || it.latest == s.at && d.Racing
 		places += suite.Number(held && before(it.cancelled, d.Began))
 	}
-	over := s.left == 0 || s.at >= suite.Sum(s.Fires[s.left-1].Began.At, s.Schedule.Config.Interval)
-	idle := waiting == 0 && (s.traits.FirstItem != FirstAtOnce || over)
+	ended := s.left == 0 || s.at >= suite.Sum(s.Fires[s.left-1].Began.At, s.Schedule.Config.Interval)
+	idle := waiting == 0 && (s.traits.FirstItem != FirstAtOnce || ended)
 	id, because := "", ""
 	switch {
 	case s.stopped || d.Inside:
