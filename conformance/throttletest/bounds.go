@@ -39,7 +39,7 @@ func (x *exam) bounded() *edge.Finding {
 	if races && (x.twice() || x.rows()) {
 		return &edge.Finding{}
 	}
-	v := x.held()
+	v := x.held(false)
 	if races || v == nil && !(busy && x.has(verb.Stop)) { // which drops what is pending
 		v = x.lost()
 	}
@@ -74,11 +74,20 @@ func (x *exam) spaced(fires []conformance.Fire, most int) *suite.Violation {
 // mayFollow reports whether an emission may come at any time after another: both edges emit one event, or there was a
 // reset between them, or a flush emits one of them, unless its emission opens an interval.
 func (x *exam) mayFollow(f, before conformance.Fire) bool {
-	reset := func(d conformance.Done) bool {
-		return d.Op == verb.Reset && before.Began.Seq < d.Began.Seq && d.Began.Seq < f.Began.Seq
-	}
 	opens := x.traits.AfterFlush == FlushOpensInterval && x.Schedule.Config.Busy == 0
-	return x.twice() || slices.ContainsFunc(x.Done, reset) || x.byFlush(f) || x.byFlush(before) && !opens
+	return x.twice() || x.resetBetween(before, f) || x.byFlush(f) || x.byFlush(before) && !opens
+}
+
+// resetBetween reports whether a reset came between two emissions.
+func (x *exam) resetBetween(before, f conformance.Fire) bool {
+	return slices.ContainsFunc(x.Done, func(d conformance.Done) bool {
+		return d.Op == verb.Reset && before.Began.Seq < d.Began.Seq && d.Began.Seq < f.Began.Seq
+	})
+}
+
+// since lists the emissions since an operation began.
+func (x *exam) since(d *conformance.Done) []conformance.Fire {
+	return slices.DeleteFunc(slices.Clone(x.Fires), func(f conformance.Fire) bool { return f.Began.Seq < d.Began.Seq })
 }
 
 // byFlush reports whether an emission may be that of a flush: it begins with the flush, or with
@@ -134,24 +143,33 @@ func (x *exam) repeated() (rule string, v *suite.Violation) {
 }
 
 // held finds an event that the leading edge did not emit at once, although within an interval before it nothing came,
-// and no callback began or ran.
-func (x *exam) held() *suite.Violation {
-	racing := x.Schedule.RacingSteps() > 0 || x.has(verb.Wall) || x.has(verb.Reset)
-	if x.edges&Leading == 0 || x.payload == NoPayload || racing {
+// and no callback began or ran; or if intervals count from its start, none began within one or still runs.
+func (x *exam) held(start bool) *suite.Violation {
+	open := x.Schedule.RacingSteps() > 0 || x.has(verb.Wall) || x.has(verb.Reset)
+	if x.edges&Leading == 0 || open {
 		return nil
 	}
 	for i, d := range x.Done {
 		since := d.At - x.Schedule.Config.Interval - 1
-		runs := func(f conformance.Fire) bool {
-			ends := x.Schedule.Config.Busy > 0 && (f.Ended.Seq == 0 || f.Ended.At >= since)
-			return f.Began.Seq < d.Began.Seq && (f.Began.At >= since || ends)
+		ends := since
+		if start {
+			ends = d.At
 		}
-		comes := func(o conformance.Done) bool { return brings(o) && o.At >= since }
-		emitted := func(f conformance.Fire) bool { return f.Value == d.N && f.Began.At == d.At }
+		runs := func(f conformance.Fire) bool {
+			busy := x.Schedule.Config.Busy > 0 && (f.Ended.Seq == 0 || f.Ended.At >= ends)
+			return f.Began.Seq < d.Began.Seq && (f.Began.At >= since || busy)
+		}
+		comes := func(o conformance.Done) bool { return brings(o) && o.At >= since && !start } // it may have been due
+		emitted := func(f conformance.Fire) bool {
+			return (f.Value == d.N || x.payload == NoPayload) && f.Began.At == d.At
+		}
 		if d.Op == verb.Call && !d.Inside && !slices.ContainsFunc(x.Fires, runs) &&
 			!slices.ContainsFunc(x.Done[:i], comes) && !slices.ContainsFunc(x.Fires, emitted) {
-			return x.broken(d.At, "no interval was running any more, and no callback",
-				"call %d was not emitted at %s", d.N, d.At)
+			because := "no interval was running any more, and no callback"
+			if start {
+				because = "no interval was running, counted from the start of each callback: AnchorStart is declared"
+			}
+			return x.broken(d.At, because, "call %d was not emitted at %s", d.N, d.At)
 		}
 	}
 	return nil

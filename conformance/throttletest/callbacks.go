@@ -166,62 +166,44 @@ func (x *exam) inline() bool {
 	return len(x.Fires) > 0 && len(x.Done) > 0 && x.Fires[0].Began.Seq < x.Done[0].Ended.Seq
 }
 
-// anchored judges from where the intervals of callbacks count that take time.
+// anchored judges from where the intervals of callbacks count that take time. What comes after a Stop or a flush is a
+// choice. On the trailing edge an event that is the first since an emission, whose callback is over, is emitted at the
+// end of the interval which that one has begun, or which the event has: an interval after the callback is neither.
 func (x *exam) anchored() *suite.Violation {
-	brief := x.Schedule.Config.Busy < x.Schedule.Config.Interval
-	for _, s := range x.Schedule.Steps {
-		if s.Op == verb.Stop || s.Op == verb.Flush {
-			return nil // what comes after that is a choice
+	interval, brief := x.Schedule.Config.Interval, x.Schedule.Config.Busy < x.Schedule.Config.Interval
+	start := x.traits.Anchor == AnchorStart
+	if x.has(verb.Stop) || x.has(verb.Flush) {
+		return nil
+	}
+	if start && (x.edges == Leading || x.edges == LeadingAndTrailing && brief) {
+		if v := x.held(true); v != nil {
+			return v
 		}
-		var last *conformance.Fire // that began before the event
-		now := false
-		for i := range x.Fires {
-			if f := &x.Fires[i]; f.Began.At < s.At {
-				last = f
-			} else if f.Began.At == s.At {
-				now = true
-			}
-		}
-		if last == nil || last.Ended.Seq == 0 || last.Ended.At >= s.At {
-			continue // nobody can tell whether a callback that ends at this instant is over
-		}
-		if s.Op != verb.Call {
-			continue
-		}
+	}
+	for i := 1; i < len(x.Fires); i++ {
+		f, last := x.Fires[i], x.Fires[i-1]
+		at, comes := f.Began.At, x.firstSince(last.Began.At)
+		near := func(want time.Duration) bool { return at >= want-1 && at <= want+1 }
+		own := near(last.Began.At+interval) || near(comes+interval) || at <= comes || comes <= last.Ended.At
 		ran := edge.Text("the callback before it ran from %s to %s, and ", last.Began.At, last.Ended.At)
-		if brief && x.edges&Trailing != 0 {
-			if v := x.trailAnchored(s, last); v != nil {
-				return v
-			}
-		}
-		leads := x.edges == Leading || x.edges == LeadingAndTrailing && brief
-		switch since := s.At - x.Schedule.Config.Interval; {
-		case x.traits.Anchor == AnchorStart && leads && !now && last.Began.At+1 < since:
-			return x.broken(s.At, ran+"AnchorStart is declared", "call %d was not emitted at %s", s.N, s.At)
-		case x.traits.Anchor == AnchorEnd && x.edges == Leading && now && last.Ended.At-1 > since:
-			return x.broken(s.At, ran+"AnchorEnd is declared", "emitted at %s, want no emission", s.At)
+		switch {
+		case last.Ended.Seq == 0 || last.Ended.At >= at: // one that ends at this instant may be over or not
+		case !start && x.edges == Leading && at-last.Ended.At < interval-1:
+			return x.broken(at, ran+"AnchorEnd is declared", "emitted at %s, want no emission", at)
+		case start && brief && x.edges&Trailing != 0 && at == last.Ended.At+interval && !own:
+			return x.broken(at, ran+"AnchorStart is declared",
+				"emitted at %s, an interval after the end of a callback", at)
 		}
 	}
 	return nil
 }
 
-// trailAnchored judges the emission that follows an event on the trailing edge, if the event is the
-// first since another emission, whose callback is over. It comes at the end of the interval which
-// that one has begun, or which the event has: an interval after the callback's end is neither.
-func (x *exam) trailAnchored(s conformance.Step, last *conformance.Fire) *suite.Violation {
-	interval := x.Schedule.Config.Interval
-	next := slices.IndexFunc(x.Fires, func(f conformance.Fire) bool { return f.Began.At > s.At })
-	first := !slices.ContainsFunc(x.Schedule.Steps, func(o conformance.Step) bool {
-		return o.N < s.N && o.At >= last.Began.At
-	})
-	if x.traits.Anchor != AnchorStart || !first || next < 0 {
-		return nil
+// firstSince is when the first event comes that does not come before an instant.
+func (x *exam) firstSince(from time.Duration) time.Duration {
+	for _, s := range x.Schedule.Steps {
+		if s.Op == verb.Call && s.At >= from {
+			return s.At
+		}
 	}
-	at := x.Fires[next].Began.At
-	near := func(want time.Duration) bool { return at >= want-1 && at <= want+1 }
-	if at != last.Ended.At+interval || near(last.Began.At+interval) || near(s.At+interval) {
-		return nil
-	}
-	return x.broken(at, edge.Text("the callback before it ran from %s to %s, and AnchorStart is declared",
-		last.Began.At, last.Ended.At), "emitted at %s, an interval after the end of a callback", at)
+	return far
 }

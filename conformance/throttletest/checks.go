@@ -158,15 +158,13 @@ func (x *exam) reset() *suite.Violation {
 	if v != nil || k < 2 {
 		return v
 	}
-	since := x.Fires
-	for _, d := range x.Done {
-		if d.Op == verb.Reset {
-			since = slices.DeleteFunc(slices.Clone(x.Fires), func(f conformance.Fire) bool {
-				return f.Began.Seq < d.Began.Seq
-			})
+	for i := range slices.Backward(x.Done) {
+		if x.Done[i].Op == verb.Reset {
+			since := x.since(&x.Done[i])
+			return x.spaced(since[:min(len(since), k+1)], k)
 		}
 	}
-	return x.spaced(since[:min(len(since), k+1)], k)
+	return nil
 }
 
 // beyondKeys are the rules about a single throttle that one for each key may break in the same way.

@@ -144,9 +144,7 @@ func (x *exam) crowded() *suite.Violation {
 	if first < 0 {
 		return nil
 	}
-	fires := slices.DeleteFunc(slices.Clone(x.Fires), func(f conformance.Fire) bool {
-		return f.Began.Seq < x.Done[first].Began.Seq
-	})
+	fires := x.since(&x.Done[first])
 	if x.edges&Trailing != 0 && len(fires) > 0 {
 		fires = fires[1:]
 	}
@@ -192,37 +190,20 @@ func (x *exam) latest(by time.Duration) time.Duration {
 // has shown: emissions since the last reset come no sooner on that clock, and what waits comes.
 func (x *exam) stands() *suite.Violation {
 	interval, most := x.Schedule.Config.Interval, x.mostWithin()
-	resets := func(f conformance.Fire) (n int) {
-		for _, d := range x.Done {
-			if d.Op == verb.Reset && d.Began.Seq < f.Began.Seq {
-				n++
-			}
+	on := func(f conformance.Fire) time.Duration { return max(x.latest(f.Began.At), x.shown(f.Began.At)) }
+	for i := most; i < len(x.Fires); i++ {
+		f, before := x.Fires[i], x.Fires[i-most]
+		if on(f)-on(before) >= x.shortest() || x.resetBetween(before, f) {
+			continue
 		}
-		return n
+		because := edge.Text("the interval of %s since the emission before it was not over on that clock", interval)
+		if most > 1 {
+			because = edge.Text("%d had come in the interval of %s before it on that clock", most, interval)
+		}
+		return x.broken(f.Began.At, because, "emitted at %s, when the clock had reached no more than %s",
+			f.Began.At, on(f))
 	}
-	var since []time.Duration // the emissions since the last reset
-	for i, f := range x.Fires {
-		at := max(x.latest(f.Began.At), x.shown(f.Began.At))
-		if i > 0 && resets(f) > resets(x.Fires[i-1]) {
-			since = nil
-		}
-		if n := len(since) - most; n >= 0 && at-since[n] < x.shortest() {
-			because := edge.Text("the interval of %s since the emission before it was not over on that clock", interval)
-			if most > 1 {
-				because = edge.Text("%d had come in the interval of %s before it on that clock", most, interval)
-			}
-			return x.broken(f.Began.At, because, "emitted at %s, when the clock had reached no more than %s",
-				f.Began.At, at)
-		}
-		since = append(since, at)
-	}
-	return x.lostWhenSetBack()
-}
-
-// lostWhenSetBack finds an event that the trailing edge has not emitted, though the clock has come
-// further than to the end of any interval that can have begun.
-func (x *exam) lostWhenSetBack() *suite.Violation {
-	if x.shown(x.End) < x.latest(x.End)+2*x.Schedule.Config.Interval {
+	if x.shown(x.End) < x.latest(x.End)+2*interval { // an interval may still run on that clock
 		return nil
 	}
 	return x.lost()
