@@ -64,7 +64,7 @@ func (s *step) after(at time.Duration) *model {
 
 // because says why a request should have been decided otherwise.
 func (s *step) because() string {
-	exact := new(big.Rat).SetFrac(s.model.room(s.at), s.model.parts())
+	exact := new(big.Rat).SetFrac(s.model.room(s.at), s.model.parts)
 	room, _ := exact.Float64()
 	text := fmt.Sprintf("%.10g", max(0, room))
 	if room > 0 && !exact.IsInt() && !strings.Contains(text, ".") { // it is not that whole number

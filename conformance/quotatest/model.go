@@ -22,7 +22,8 @@ type model struct {
 	edge     Edge
 	align    Align // 0 where there is no sequence of windows
 	first    origin
-	counted  bool // denied requests count
+	counted  bool     // denied requests count
+	parts    *big.Int // how many an event has: each room is a whole number of them
 	past     []request
 }
 
@@ -47,15 +48,19 @@ const never = math.MinInt64 / 2
 // AlignCreation and AlignFirstUse.
 func newModel(kind Kind, cfg conformance.Config, tr *Traits, first origin) *model {
 	m := &model{kind: kind, limit: full(kind, cfg), window: cfg.Rate.Per, edge: tr.Edge, first: first,
-		counted: tr.CountDenied == DeniedCounted}
+		counted: tr.CountDenied == DeniedCounted, parts: big.NewInt(1)}
 	switch {
 	case kind == GCRA:
 		m.interval = cfg.Rate.Per / time.Duration(cfg.Rate.Events)
+		m.parts = big.NewInt(int64(m.interval))
 	case kind == SlidingLog:
 	case tr.Align == AlignCreation || tr.Align == AlignFirstUse:
 		m.align = tr.Align
 	default:
 		m.align, m.first.at = cmp.Or(tr.Align, AlignEpoch), -into(tr.Align, cfg)
+	}
+	if kind == SlidingCounter {
+		m.parts = big.NewInt(int64(m.window))
 	}
 	return m
 }
@@ -91,8 +96,8 @@ func (m *model) newest() time.Duration {
 	return start
 }
 
-// begins returns when the window began that t is in, where each begins as the one before ends, or with a request:
-// one that counts at t may begin it.
+// begins returns the first instant of the window that t is in, where each begins as the one before ends, or with a
+// request: one that counts at t may begin it.
 func (m *model) begins(t time.Duration) time.Duration {
 	if m.align == AlignFirstUse {
 		if start := m.newest(); !m.over(t - start) {
@@ -100,20 +105,17 @@ func (m *model) begins(t time.Duration) time.Duration {
 		}
 		return t
 	}
-	since := t - m.first.at
-	if m.excludesStart() && !(m.first.included && since == 0) {
-		since--
+	first := m.first.at
+	if m.edge == EdgeClosed && m.kind == FixedWindow { // each includes the instant at which the next would begin
+		if first++; m.first.included && t >= first-1 && t < first+m.window {
+			return first - 1
+		}
 	}
-	i := since / m.window
-	if since%m.window < 0 {
+	i := (t - first) / m.window
+	if (t-first)%m.window < 0 {
 		i--
 	}
-	return m.first.at + i*m.window
-}
-
-// excludesStart reports whether windows include the instant at which they end, and the next begins.
-func (m *model) excludesStart() bool {
-	return m.edge == EdgeClosed && m.kind == FixedWindow && m.align != AlignFirstUse
+	return first + i*m.window
 }
 
 // from returns the first instant of which an event counts in full at t, where windows count.
@@ -121,11 +123,7 @@ func (m *model) from(t time.Duration) time.Duration {
 	if m.align == 0 {
 		return t - m.window + time.Duration(suite.Number(m.edge != EdgeClosed))
 	}
-	start := m.begins(t)
-	if m.excludesStart() && !(m.first.included && start == m.first.at) {
-		return start + 1
-	}
-	return start
+	return m.begins(t)
 }
 
 // over reports whether an event of that age is no longer in the window.
@@ -163,23 +161,12 @@ func (m *model) indifferent(t, grain time.Duration) time.Duration {
 	return t + windows*m.window + 2*grain
 }
 
-// parts is how many parts an event has, in which each room is a whole number.
-func (m *model) parts() *big.Int {
-	switch m.kind {
-	case GCRA:
-		return big.NewInt(int64(m.interval))
-	case SlidingCounter:
-		return big.NewInt(int64(m.window))
-	}
-	return big.NewInt(1)
-}
-
 // events are the parts of n events.
-func (m *model) events(n int) *big.Int { return new(big.Int).Mul(big.NewInt(int64(n)), m.parts()) }
+func (m *model) events(n int) *big.Int { return new(big.Int).Mul(big.NewInt(int64(n)), m.parts) }
 
 // whole rounds a room down to whole events, and reports whether it is that many.
 func (m *model) whole(room *big.Int) (events int, exact bool) {
-	n, rest := new(big.Int).DivMod(room, m.parts(), new(big.Int))
+	n, rest := new(big.Int).DivMod(room, m.parts, new(big.Int))
 	return int(n.Int64()), rest.Sign() == 0
 }
 
@@ -246,7 +233,7 @@ func (m *model) fits(t time.Duration, n int, grain time.Duration) (yes, clear bo
 	if m.kind == SlidingCounter {
 		off := new(big.Int).Sub(room, want)
 		whole := grain == 0 && m.begins(t) == t // where a window begins, all of the one before counts
-		if m.estimates(t) && !whole && off.CmpAbs(m.parts()) <= 0 {
+		if m.estimates(t) && !whole && off.CmpAbs(m.parts) <= 0 {
 			return yes, false
 		}
 	}

@@ -62,8 +62,12 @@ func (x *exam) impossible(f field) *suite.Violation {
 	if f.is != FieldRemaining || !x.complete() || !x.inOrder() && x.traits.BackTime == BackRewind {
 		return nil
 	}
-	return x.each(f, &allowed{0, int64(x.full()), x.atOnce}, func(d *conformance.Done) bool {
-		return d.Op != verb.Fault && d.Answer.Err == nil
+	may := &allowed{0, int64(x.full()), x.atOnce}
+	return x.each(f, func(_ int, d *conformance.Done) *allowed {
+		if d.Op == verb.Fault || d.Answer.Err != nil {
+			return nil
+		}
+		return may
 	})
 }
 
@@ -80,8 +84,11 @@ func (x *exam) retryNever() *suite.Violation {
 		return nil
 	}
 	r := neverAfter[x.traits.RetryNever]
-	return x.each(fields[2], &allowed{r.least, r.most, x.atOnce}, func(d *conformance.Done) bool {
-		return d.Op == verb.Allow && d.N > x.full() && !d.OK
+	return x.each(fields[2], func(_ int, d *conformance.Done) *allowed {
+		if d.Op != verb.Allow || d.N <= x.full() || d.OK {
+			return nil
+		}
+		return &allowed{r.least, r.most, x.atOnce}
 	})
 }
 
@@ -90,34 +97,26 @@ func (x *exam) atOnce() string {
 	return fmt.Sprintf("no more than %d are ever granted at once", x.full())
 }
 
-// each finds the first answer in such steps that is not allowed in any of them.
-func (x *exam) each(f field, may *allowed, which func(d *conformance.Done) bool) *suite.Violation {
+// each finds the first answer that is none of those that are allowed at its step, where some are.
+func (x *exam) each(f field, allowed func(i int, d *conformance.Done) *allowed) *suite.Violation {
 	for i := range x.Done {
-		if d := &x.Done[i]; which(d) {
-			if found := x.beyond(f, d, may); found != nil {
-				return found
-			}
+		d := &x.Done[i]
+		got, may := f.of(d.Answer), allowed(i, d)
+		if may == nil || got >= may.least && got <= may.most {
+			continue
 		}
+		said, want := f.inWords(got), f.inWords(may.least)
+		switch {
+		case may.least == math.MinInt64:
+			want = "less than " + f.inWords(may.most+1)
+		case may.most == math.MaxInt64:
+			want += " or more"
+		case may.least < may.most:
+			want += " to " + f.inWords(may.most)
+		}
+		return x.broken(d.At, may.because(), "%s was answered with %s %s, want %s", d.Step, f.name, said, want)
 	}
 	return nil
-}
-
-// beyond tells of an answer that is not allowed.
-func (x *exam) beyond(f field, d *conformance.Done, may *allowed) *suite.Violation {
-	got := f.of(d.Answer)
-	if may == nil || got >= may.least && got <= may.most {
-		return nil
-	}
-	want := f.inWords(may.least)
-	switch {
-	case may.least == math.MinInt64:
-		want = "less than " + f.inWords(may.most+1)
-	case may.most == math.MaxInt64:
-		want += " or more"
-	case may.least < may.most:
-		want += " to " + f.inWords(may.most)
-	}
-	return x.broken(d.At, may.because(), "%s was answered with %s %s, want %s", d.Step, f.name, f.inWords(got), want)
 }
 
 // kept finds a request that was denied though the answer to the one before told that from so long after it on it would
@@ -149,15 +148,14 @@ func (x *exam) kept(f field) *suite.Violation {
 func (x *exam) answered(f field) (first *suite.Violation) {
 	grain := x.grain()
 	for _, c := range x.agreeing() {
-		var found *suite.Violation
-		for i := 0; i < len(c.steps) && found == nil; i++ {
+		found := x.each(f, func(i int, d *conformance.Done) *allowed {
 			s := &c.steps[i]
-			unanswered := s.Answer.Err != nil || s.Op == verb.Fault || s.at > s.At
-			if s.N > x.full() || s.ambiguous || unanswered || grain > 0 && s.model.straddles(s.At, grain) {
-				continue // a limiter may refuse the first at once, and the grain decides about the others
+			unanswered := d.Answer.Err != nil || d.Op == verb.Fault || s.at > d.At
+			if d.N > x.full() || s.ambiguous || unanswered || grain > 0 && s.model.straddles(d.At, grain) {
+				return nil // a limiter may refuse the first at once, and the grain decides about the others
 			}
-			found = x.beyond(f, s.Done, f.allowed(x, s))
-		}
+			return f.allowed(x, s)
+		})
 		if found == nil {
 			return nil
 		}
