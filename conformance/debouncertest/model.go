@@ -41,6 +41,7 @@ type state struct {
 	since       time.Duration // the fire from which the next bound counts, edge.Far if it counts from the first event
 	cut         time.Duration // the newest cancel or flush
 	open        bool          // there is a burst
+	led         bool          // nothing has fired since its leading fire
 	burst, size int           // its number, and its events so far
 	spent       bool          // the newest event has fired
 	final       bool          // a cancel after which events may not count
@@ -78,8 +79,8 @@ func (x *exam) model(p *path) *state {
 
 // deadline returns when what waits is due, and why.
 func (m *state) deadline() (time.Duration, edge.Kind) {
-	if m.bounded && !m.onCall && suite.Sum(m.first, m.cfg.MaxWait) < suite.Sum(m.last, m.cfg.Wait) {
-		return suite.Sum(m.first, m.cfg.MaxWait), edge.Bound
+	if at := suite.Sum(m.first, m.cfg.MaxWait); m.bounded && !m.onCall && at < suite.Sum(m.last, m.cfg.Wait) {
+		return max(at, m.last), edge.Bound // that of a leading fire may have passed
 	}
 	return suite.Sum(m.last, m.cfg.Wait), edge.Trailing
 }
@@ -87,7 +88,7 @@ func (m *state) deadline() (time.Duration, edge.Kind) {
 // fire fires what waits, or lets it stand in line behind a callback.
 func (m *state) fire(at time.Duration, kind edge.Kind) {
 	m.start(m.what(at, kind))
-	m.waits, m.overdue, m.spent = false, false, true
+	m.waits, m.overdue, m.spent, m.led = false, false, true, false
 	m.since = edge.Far
 	switch {
 	case !m.bounded || m.traits.MaxWait == MaxWaitFromFirst || kind == edge.Trailing:
@@ -213,7 +214,7 @@ func (m *state) call(d *conformance.Done, now time.Duration) {
 		if late {
 			m.fire(now, kind)
 		}
-		m.first = now
+		m.first, m.led = now, true
 	}
 	if leads && m.edges == LeadingAndTrailing && m.traits.BothSingle == 0 {
 		m.Doubt(now + 1)
@@ -221,7 +222,7 @@ func (m *state) call(d *conformance.Done, now time.Duration) {
 	if m.edges&Trailing == 0 || leads && m.traits.BothSingle != BothTwice {
 		return
 	}
-	if !m.waits && !(m.fromLead && m.edges&Leading != 0 && m.size == 2) {
+	if !m.waits && !(m.fromLead && m.led) {
 		m.first = min(now, m.since)
 	}
 	if !m.waits || m.traits.Payload != FirstPayload {
@@ -263,7 +264,7 @@ func (m *state) join(now time.Duration, within bool) {
 		}
 	}
 	if fresh && !within {
-		m.burst, m.size = m.burst+1, 0
+		m.burst, m.size, m.led = m.burst+1, 0, false
 	}
 	m.open, m.last = true, now
 	m.size++
