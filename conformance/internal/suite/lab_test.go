@@ -58,3 +58,18 @@ func TestLab_stuck(t *testing.T) {
 		t.Errorf("the stacks do not show who waits:\n%s", h.Stacks)
 	}
 }
+
+// The second schedule of a bubble begins later, and so its environment says.
+func TestStage_startsLater(t *testing.T) {
+	synctestcompat.Require(t)
+	synctestcompat.Run(t, func(*testing.T) {
+		j := Job{Schedule: MustParse("wait=100ms | call 1 @0")}
+		for range 2 {
+			env := newStage(&Suite{T: t}, j, NewBubbleTime(j.Schedule.Config)).Plain()
+			if now := env.Clock.Now(); !env.Start.Equal(now) {
+				t.Errorf("a schedule that begins at %v starts at %v", now, env.Start)
+			}
+			time.Sleep(time.Second)
+		}
+	})
+}

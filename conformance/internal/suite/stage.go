@@ -140,6 +140,9 @@ func (s *Stage) Plain() conformance.Env {
 
 func (s *Stage) env(c clockwork.Clock) conformance.Env {
 	start := s.Config().Start()
+	if b, ok := s.Driver.(*BubbleTime); ok { // a rerun begins later
+		start = start.Add(b.start.Sub(start))
+	}
 	if s.readings != nil {
 		c = readClock{c, start, s.Rec, s.readings}
 	}
