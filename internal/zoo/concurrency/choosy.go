@@ -219,6 +219,9 @@ func (q *choosy) do(ctx context.Context, run func()) error {
 }
 
 func (q *choosy) resize(limit int) {
+	if limit <= 0 && q.traits.Oversize == ct.OversizeClamped {
+		panic("choosy: any request would count as none")
+	}
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.cfg.Limit = limit

@@ -96,6 +96,9 @@ func (l *choosy) window(t time.Time) time.Time {
 		}
 		since := t.Sub(l.anchor)
 		n := since / l.cfg.Window
+		if since < 0 && since%l.cfg.Window != 0 {
+			n--
+		}
 		ends := l.kind == qt.FixedWindow && l.traits.Edge == qt.EdgeClosed && since%l.cfg.Window == 0
 		if ends && (n > 0 || l.whims.before) {
 			n--
