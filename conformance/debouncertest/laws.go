@@ -1,6 +1,7 @@
 package debouncertest
 
 import (
+	"math"
 	"slices"
 	"time"
 
@@ -43,7 +44,7 @@ func (m *state) tie(d *conformance.Done, first bool) {
 			m.byChance(marks)
 		}
 	case late && d.Op == verb.Stop && m.traits.StopPending == StopDrops && m.traits.StopBarrier != NoBarrier:
-		m.law("DB-STOP", false, at, m.x.stoppedBecause(d, edge.Far), "fired at %s, after stop", at)
+		m.law("DB-STOP", false, at, m.x.stoppedBecause(d, math.MaxInt), "fired at %s, after stop", at)
 		m.byChance(marks)
 	}
 }
