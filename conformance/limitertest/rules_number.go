@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/escapement-go/escapement/conformance"
+	"github.com/escapement-go/escapement/conformance/internal/edge"
 	"github.com/escapement-go/escapement/conformance/internal/suite"
 	"github.com/escapement-go/escapement/internal/timeline"
 	"github.com/escapement-go/escapement/internal/verb"
@@ -104,31 +105,20 @@ func (x *exam) denyPure(again suite.Rerun) *suite.Violation {
 // another step that is then decided differently, if rounding does not explain that.
 func (x *exam) without(again suite.Rerun, all, one string, drop func(s step) bool) *suite.Violation {
 	v := x.view()
-	others := conformance.Schedule{Config: x.Schedule.Config}
-	var kept []step
-	dropped, matters := false, false
-	for _, s := range v.steps {
-		if drop(s) {
-			dropped = true
-			continue
-		}
-		matters = matters || dropped
-		kept = append(kept, s)
-		others.Steps = append(others.Steps, s.Step)
+	of := func(d *conformance.Done) step {
+		return v.steps[slices.IndexFunc(v.steps, func(s step) bool { return s.Done == d })]
 	}
-	if !matters || len(v.steps) != len(x.Schedule.Steps) || x.traits.Initial != InitialFull && drop(v.steps[0]) {
+	if len(v.steps) > 0 && x.traits.Initial != InitialFull && drop(v.steps[0]) {
 		return nil // a bucket that is not full at first may begin to fill at any first request
 	}
-	other := again(others)
-	for i, s := range kept[:min(len(kept), len(other.Done))] {
-		if s.Op != verb.Allow || s.OK == other.Done[i].OK {
-			continue
-		}
-		if clear := s.margin.CmpAbs(v.tolerance) > 0; !clear || x.traits.Latency > 0 && !v.contradicts(s) {
-			return nil // where either is right, what follows may differ too
-		}
-		return x.broken(s.At, "without "+all+" before it, the same limiter decides differently",
-			"%s %d at %s: %s changed the outcome", s.Op, s.N, timeline.Duration(s.At), one)
+	changed, _, _ := edge.Without(x.Recording, again, func(d *conformance.Done) bool { return drop(of(d)) })
+	if changed == nil {
+		return nil
 	}
-	return nil
+	s := of(changed)
+	if clear := s.margin.CmpAbs(v.tolerance) > 0; !clear || x.traits.Latency > 0 && !v.contradicts(s) {
+		return nil // where either is right, what follows may differ too
+	}
+	return x.broken(s.At, "without "+all+" before it, the same limiter decides differently",
+		"%s %d at %s: %s changed the outcome", s.Op, s.N, timeline.Duration(s.At), one)
 }

@@ -51,12 +51,12 @@ func (a *adapter) decision() (best *answer) {
 	for _, name := range decides {
 		sig := a.signature(name)
 		for _, o := range quota.operations {
-			b := *a
-			b.choice, b.imports = choice{c: quota}, maps.Clone(a.imports)
-			b.set, b.traits = map[string]bool{}, map[string]string{}
 			if sig == nil || !slices.Contains(quota.must, o.field) {
 				continue
 			}
+			b := *a
+			b.choice, b.imports = choice{c: quota}, maps.Clone(a.imports)
+			b.set, b.traits = map[string]bool{}, map[string]string{}
 			d := b.answer(o, sig, name)
 			if d == nil || b.call(o, sig, instance+"."+name, false) == "" && !d.open {
 				continue
