@@ -94,7 +94,7 @@ func (m *state) gets(got *conformance.Fire, want []int) {
 		return
 	}
 	at := got.Began.At
-	if was, _ := m.x.Detail.(changed); slices.Equal(was[got.Began.Seq], want) {
+	if was, _ := m.x.Detail.(edge.Changed); slices.Equal(was[got.Began.Seq], want) {
 		m.law("DB-ALL", false, at, "a batch belongs to its callback until that returns",
 			"fired at %s with %v, which had become %v when the callback returned", at, want, got.Values)
 		return

@@ -1,8 +1,6 @@
 package debouncertest
 
 import (
-	"cmp"
-	"fmt"
 	"slices"
 	"sync/atomic"
 	"time"
@@ -25,119 +23,25 @@ func (c *contract) Canary(s *suite.Suite) string {
 			kinds = append(kinds, e)
 		}
 	}
-	fired, strange := 0, false
-	for _, edges := range kinds {
-		pulse := s.Sees(c.life(edges))
-		switch {
-		case pulse.Hang != nil:
-			if where := s.WaitsForEver(pulse.Hang); where != "" {
-				return suite.NeverReturned + ": " + where
-			}
-			return ""
-		case pulse.Refused != "":
-			return fmt.Sprintf("New refused a wait of %v: %s", wait, pulse.Refused)
-		case pulse.Own == 0 && pulse.Other > 0:
-			return suite.WrongClock("debouncertest")
-		}
-		fired += pulse.Own
-		strange = strange || pulse.Strange
-	}
-	if s.Time == conformance.Injected && !s.Bubble && (strange || fired == 0) {
-		s.Inexact = suite.OwnGoroutines
-	}
-	return ""
-}
-
-// life shows the canary a debouncer: events bring fires.
-func (c *contract) life(edges Edges) suite.Life {
-	var impl Funcs
-	calls := 0
-	return suite.Life{
-		Make: func(env conformance.Env, sign func()) {
-			impl = c.build(env, Config{Wait: wait, Edges: edges}, func(int, []int) { sign() })
-		},
-		Use: func() int {
-			calls++
-			impl.Call(calls)
-			return 0
-		},
-		Beyond:  50 * wait,
-		Release: func() { impl.release(false) },
-	}
+	return edge.Make(c.instance).Canary(s, "debouncertest", kinds)
 }
 
 // concurrent lets goroutines bring events at one instant.
 func (c *contract) concurrent(p *suite.Probe) (*suite.Violation, string) {
-	kinds := c.kinds()
-	for _, edges := range kinds {
-		if v, skip := c.together(edges).Together(p); v != nil || skip != "" {
-			return v, skip
-		}
-	}
-	if p.Accepts(verb.Flush) && slices.Contains(kinds, Trailing) {
+	v, skip := edge.Make(c.instance).Together(p, edge.Burst{
+		Kinds: c.kinds(), Twice: c.spec.Traits.BothSingle == BothTwice,
+		Because: "they are one burst", Fires: "fires", Brings: "fires",
+	})
+	if v == nil && skip == "" && p.Accepts(verb.Flush) && slices.Contains(c.kinds(), Trailing) {
 		return c.flushes(p)
 	}
-	return nil, ""
-}
-
-// together are events that goroutines bring at one instant to one kind of debouncer.
-func (c *contract) together(edges Edges) edge.Burst {
-	led, all := int64(0), int64(0)
-	if edges&Leading != 0 {
-		led, all = 1, 1
-	}
-	if edges&Trailing != 0 {
-		all++
-	}
-	return edge.Burst{
-		Make: func(env conformance.Env, fire func()) (func(time.Duration, int), func()) {
-			impl := c.build(env, Config{Wait: wait, Edges: edges}, func(int, []int) { fire() })
-			return func(_ time.Duration, v int) { impl.Call(v) }, func() { impl.release(false) }
-		},
-		Led: led, All: all,
-		Once:  edges == LeadingAndTrailing && c.spec.Traits.BothSingle != BothTwice,
-		Fires: "fires",
-		Because: func(round int) string {
-			return fmt.Sprintf("they are one burst (edges=%s, %s), and every sequential order of these calls "+
-				"fires the same number",
-				edges, suite.InRound(round))
-		},
-	}
+	return v, skip
 }
 
 // inARow brings events as fast as one goroutine can, and a cancel, flush, query or close right behind them.
 func (c *contract) inARow(p *suite.Probe) (*suite.Violation, string) {
-	payload := c.spec.Traits.Payload
-	v, skip := edge.InARow(p, c.kinds(), payload,
-		func(env conformance.Env, edges Edges, fire func(int)) (call func(int), release func()) {
-			impl := c.build(env, Config{Wait: wait, Edges: edges}, counted(fire))
-			return impl.Call, func() { impl.release(false) }
-		})
-	if v != nil || skip != "" || !slices.Contains(c.kinds(), Trailing) {
-		return v, skip
-	}
-	for _, op := range p.Supported(verb.Cancel, verb.Flush, verb.Pending, verb.Close) {
-		v, skip := edge.EndedInARow(p, op, payload,
-			func(env conformance.Env, fire func(int)) (call func(int), end func() bool, release func()) {
-				impl := c.build(env, Config{Wait: wait, Edges: Trailing}, counted(fire))
-				end = func() bool {
-					var d conformance.Done
-					impl.do(conformance.Step{Op: op}, &d)
-					return op == verb.Pending && !d.OK
-				}
-				return impl.Call, end, func() { impl.release(op == verb.Close) }
-			})
-		if v != nil || skip != "" {
-			return v, skip
-		}
-	}
-	return nil, ""
-}
-
-// counted fires with the value of an event, or with how many are handed over together: as events count from 1, that is
-// the newest if none is lost.
-func counted(fire func(int)) func(v int, all []int) {
-	return func(v int, all []int) { fire(cmp.Or(len(all), v)) }
+	return edge.Make(c.instance).InARow(p, c.kinds(), c.spec.Traits.Payload,
+		verb.Cancel, verb.Flush, verb.Pending, verb.Close)
 }
 
 // flushed is a debouncer that is flushed while events come.
@@ -188,45 +92,8 @@ func (c *contract) flushes(p *suite.Probe) (*suite.Violation, string) {
 
 // race uses all operations of one debouncer of each kind at once.
 func (c *contract) race(p *suite.Probe) (skip string) {
-	for _, edges := range c.kinds() {
-		if edges == NoEdges {
-			continue
-		}
-		if skip := c.clash(p, edges); skip != "" {
-			return skip
-		}
-	}
-	return ""
-}
-
-func (c *contract) clash(p *suite.Probe, edges Edges) (skip string) {
-	build := func(env conformance.Env) Funcs {
-		return c.build(env, Config{Wait: wait, Edges: edges}, func(int, []int) {})
-	}
-	skip = p.Clash(func(env conformance.Env) []func(int) {
-		impl := build(env)
-		ops := []func(int){impl.Call, func(i int) { impl.Call(-i) }}
-		for _, op := range p.Supported(verb.Cancel, verb.Flush, verb.Pending) {
-			ops = append(ops, func(int) { impl.do(conformance.Step{Op: op}, &conformance.Done{}) })
-		}
-		if impl.CallKey != nil {
-			ops = append(ops, func(i int) { impl.CallKey(i, i) }, func(i int) { impl.CallKey(i+1, i) })
-		}
-		for _, ofKey := range []func(key int){impl.CancelKey, impl.FlushKey} {
-			if ofKey != nil {
-				ops = append(ops, ofKey)
-			}
-		}
-		return ops
-	})
-	if skip != "" || !p.Accepts(verb.Stop) {
-		return skip
-	}
-	return p.Clash(func(env conformance.Env) []func(int) {
-		impl := build(env)
-		stop := func(int) { impl.Stop() }
-		return []func(int){impl.Call, stop, stop}
-	})
+	ops := []conformance.Op{verb.Cancel, verb.Flush, verb.Pending}
+	return edge.Make(c.instance).Race(p, c.kinds(), ops, withKey, true)
 }
 
 // panics lets callbacks panic, with each kind of edges and with a bound.

@@ -55,22 +55,22 @@ func (c *contract) readers(s *suite.Suite, e Edges) []suite.Family {
 
 // forsaken reports whether a cancel would leave a call of the spec's own behind, which waits to hand over an
 // event on a channel of its own. Who takes nothing from there any more is right.
-func (r *run) forsaken(s conformance.Step) (yes bool) {
-	if s.Op != verb.Cancel || !readerGone(r.Schedule) {
+func forsaken(st *suite.Stage, s conformance.Step) (yes bool) {
+	if s.Op != verb.Cancel {
 		return false
 	}
-	r.Rec.Locked(func(rec *suite.Recording) {
+	st.Rec.Locked(func(rec *suite.Recording) {
 		yes = slices.ContainsFunc(rec.Done, func(d conformance.Done) bool { return d.Ended.Seq == 0 })
 	})
-	return yes && r.SpecSends()
+	return yes && st.SpecSends()
 }
 
 // leaveReader notes who waits for the reader at an instant. Later it comes back, so that all ends.
-func (r *run) leaveReader(at time.Duration) {
-	r.To(at)
-	r.Settle()
-	senders := r.Senders()
-	r.Rec.Locked(func(rec *suite.Recording) { rec.Detail = senders })
+func leaveReader(st *suite.Stage, at time.Duration) {
+	st.To(at)
+	st.Settle()
+	senders := st.Senders()
+	st.Rec.Locked(func(rec *suite.Recording) { rec.Detail = senders })
 }
 
 // abandoned is TH-CTX where the reader has gone.

@@ -1,11 +1,11 @@
 package edge
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/escapement-go/escapement/conformance"
@@ -129,90 +129,24 @@ func gone(rec *suite.Recording, policy trait.PanicPolicy) *suite.Violation {
 	return nil
 }
 
-// Burst is a probe of events that many goroutines bring at one instant.
-type Burst struct {
-	// Make makes an instance that fires by calling fire, and returns what brings event v to
-	// it and what releases it.
-	Make func(env conformance.Env, fire func()) (call func(at time.Duration, v int), release func())
-	// Led is how many fires there must be at the instant of the events, All how many in
-	// the end.
-	Led, All int64
-	// Once says that a burst may fire once only if it is not served before all of it is
-	// there, because it then counts as a single event: with both edges, where a single
-	// event fires once.
-	Once bool
-	// Fires is the contract's word for fires, and Because returns why there must be so
-	// many.
-	Fires   string
-	Because func(round int) string
-}
-
-// sharedInstance is an instance that several goroutines use at one instant.
-type sharedInstance struct {
-	call         func(at time.Duration, v int)
-	release      func()
-	begun, fires atomic.Int64
-	found        atomic.Int64 // how many calls had begun at the first fire
-	led          int64        // how many fires there were before time passed
-}
-
-func (c *sharedInstance) fire() {
-	suite.Meets(c)
-	if c.fires.Add(1) == 1 {
-		c.found.Store(c.begun.Load())
+// InARow is a probe of events that one goroutine brings at one instant, each as soon as the one before has returned, and
+// of operations that come as soon behind events on the trailing edge. All other schedules let everything settle between
+// events.
+func (m Make) InARow(p *suite.Probe, kinds []conformance.Edges, payload trait.Payload, behind ...conformance.Op) (
+	*suite.Violation, string) {
+	rows := []row{}
+	for _, e := range kinds {
+		// With both edges events that are served together may count as one.
+		if e == conformance.Trailing || e == conformance.Leading {
+			rows = append(rows, row{make: m, edges: e, named: named(payload)})
+		}
 	}
-}
-
-// Together runs the probe.
-func (b Burst) Together(p *suite.Probe) (*suite.Violation, string) {
-	const each, round = 3, 10 * suite.Wait
-	return suite.Meet(p, suite.Meeting[*sharedInstance]{
-		Make: func(env conformance.Env, _ int) *sharedInstance {
-			c := &sharedInstance{}
-			c.call, c.release = b.Make(env, c.fire)
-			return c
-		},
-		Each:   each,
-		Before: func(st *suite.Stage, n int) { st.To(time.Duration(n) * round) },
-		Call: func(c *sharedInstance, n, g, i int) {
-			suite.Meets(c)
-			c.begun.Add(1)
-			c.call(time.Duration(n)*round, (n*suite.Meeters+g)*each+i+1)
-		},
-		Between: func(c *sharedInstance, _ int) { c.led = c.fires.Load() },
-		Pass:    func(st *suite.Stage, _ int) { st.To(st.Now() + 3*suite.Wait) },
-		Judge: func(c *sharedInstance, _, n int) *suite.Violation {
-			// One goroutine may fire for the others. If it does so after the last call has
-			// begun, there is one fire for all of them.
-			all, late := c.fires.Swap(0), c.found.Swap(0) == suite.Meeters*each
-			c.begun.Store(0)
-			if c.led == b.Led && all == b.All || late && b.Once && all == b.Led {
-				return nil
-			}
-			return suite.Broken(0, b.Because(n),
-				"%d goroutines with %d events each at one instant brought %d %s at once and %d in all, want %d and %d",
-				suite.Meeters, each, c.led, b.Fires, all, b.Led, b.All)
-		},
-		Release: func(c *sharedInstance) { c.release() },
-	})
-}
-
-// InARow is a probe of events that one goroutine brings at one instant, each as soon as the one
-// before has returned. All other schedules let everything settle between events. Make makes an
-// instance that fires by calling fire, and returns what brings an event to it and what releases
-// it.
-func InARow(p *suite.Probe, kinds []conformance.Edges, payload trait.Payload,
-	make func(env conformance.Env, edges conformance.Edges, fire func(v int)) (call func(v int), release func()),
-) (*suite.Violation, string) {
-	for _, edges := range kinds {
-		if edges != conformance.Trailing && edges != conformance.Leading {
-			continue // with both, events that are served together may count as one
+	if slices.Contains(kinds, conformance.Trailing) {
+		for _, op := range p.Supported(behind...) {
+			rows = append(rows, row{make: m, edges: conformance.Trailing, named: named(payload), end: op})
 		}
-		r := row{edges: edges, named: named(payload)}
-		r.make = func(env conformance.Env, fire func(v int)) (func(v int), func() bool, func()) {
-			call, release := make(env, edges, fire)
-			return call, nil, release
-		}
+	}
+	for _, r := range rows {
 		if v, skip := r.inOrder(p); v != nil || skip != "" {
 			return v, skip
 		}
@@ -220,29 +154,16 @@ func InARow(p *suite.Probe, kinds []conformance.Edges, payload trait.Payload,
 	return nil, ""
 }
 
-// EndedInARow is InARow for events on the trailing edge, behind which op comes as soon. Make
-// returns what does it, too, and reports whether it was answered as if none of the events had come.
-func EndedInARow(p *suite.Probe, op conformance.Op, payload trait.Payload,
-	make func(env conformance.Env, fire func(v int)) (call func(v int), end func() (overtook bool), release func()),
-) (*suite.Violation, string) {
-	name := string(op)
-	if op == verb.Pending {
-		name = "query"
-	}
-	r := row{make: make, edges: conformance.Trailing, named: named(payload), then: " and a " + name}
-	return r.inOrder(p)
-}
-
 // named reports whether fires bear the payloads of events.
 func named(payload trait.Payload) bool { return payload != 0 && payload != trait.NoPayload }
 
 // row is the probe for one kind of edges.
 type row struct {
-	make     func(env conformance.Env, fire func(v int)) (call func(v int), end func() bool, release func())
+	make     Make
 	edges    conformance.Edges
 	named    bool
-	then     string // what end does
-	overtook bool   // so end was answered in the last run
+	end      conformance.Op // what comes behind the events, if anything does
+	overtook bool           // a query was answered in the last run as if none of them had come
 }
 
 // came is one fire.
@@ -260,7 +181,7 @@ func (r *row) inOrder(p *suite.Probe) (*suite.Violation, string) {
 		want, ok := r.fires(p, n, true)
 		var got []came
 		same, answered := false, r.overtook // which it is for other rules to judge
-		for try := 0; ok && try < tries && (!same || r.then != "") && r.overtook == answered; try++ {
+		for try := 0; ok && try < tries && (!same || r.end != "") && r.overtook == answered; try++ {
 			got, ok = r.fires(p, n, false)
 			same = same || slices.Equal(got, want)
 		}
@@ -273,40 +194,52 @@ func (r *row) inOrder(p *suite.Probe) (*suite.Violation, string) {
 		}
 		if overtook {
 			return suite.Broken(0, "they had returned, and their wait was not over",
-				"%d events%s in a row at one instant: the answer was as if none of them had come", n, r.then), ""
+				"%d events%s in a row at one instant: the answer was as if none of them had come", n, r.then()), ""
 		}
 		if !same {
 			because := fmt.Sprintf("this is the outcome when all goroutines settle after each call (edges=%s)", r.edges)
 			return suite.Broken(0, because, "%d events%s in a row at one instant brought %s, want %s",
-				n, r.then, r.inWords(got), r.inWords(want)), ""
+				n, r.then(), r.inWords(got), r.inWords(want)), ""
 		}
 	}
 	return nil, ""
 }
 
-// fires brings n events, and returns what comes out.
+// then says what comes behind the events.
+func (r *row) then() string {
+	switch r.end {
+	case "":
+		return ""
+	case verb.Pending:
+		return " and a query"
+	}
+	return " and a " + string(r.end)
+}
+
+// fires brings n events, and returns what comes out. Of events that are handed over together their number does: as they
+// count from 1, that is the newest if none is lost.
 func (r *row) fires(p *suite.Probe, n int, settled bool) (out []came, ok bool) {
 	var mu sync.Mutex
 	hang := p.Play(func(st *suite.Stage) {
-		call, end, release := r.make(st.Plain(), func(v int) {
+		made := r.make.on(st.Plain(), r.edges, func(v int, all []int) {
 			mu.Lock()
 			defer mu.Unlock()
-			if !r.named {
+			if v = cmp.Or(len(all), v); !r.named {
 				v = 0
 			}
 			out = append(out, came{st.Now(), v})
 		})
 		for i := range n {
-			if call(i + 1); settled {
+			if made.call(i + 1); settled {
 				st.Settle()
 			}
 		}
-		if end != nil {
-			r.overtook = end()
+		if r.end != "" {
+			r.overtook = !made.does(r.end, 0) && r.end == verb.Pending
 		}
 		st.Settle()
 		st.To(4 * suite.Wait)
-		release()
+		made.Release(r.end == verb.Close)
 		st.Settle()
 	})
 	mu.Lock()
@@ -324,15 +257,15 @@ func (r *row) fires(p *suite.Probe, n int, settled bool) (out []came, ok bool) {
 // adapts reports whether the spec hands events over on goroutines of its own.
 func (r *row) adapts(p *suite.Probe, n int) (yes bool) {
 	p.Play(func(st *suite.Stage) {
-		call, _, release := r.make(st.Plain(), func(int) {})
-		made := goroutine.StartedInTest()
+		made := r.make.on(st.Plain(), r.edges, silent)
+		started := goroutine.StartedInTest()
 		for i := range n {
 			st.Settle() // a look takes long, and what an event starts must not run before the next one
-			call(i + 1)
-			yes = yes || goroutine.StartedInTest() > made
+			made.call(i + 1)
+			yes = yes || goroutine.StartedInTest() > started
 		}
 		st.To(4 * suite.Wait)
-		release()
+		made.Release(false)
 		st.Settle()
 	})
 	return yes
