@@ -1,8 +1,6 @@
 package batchtest
 
 import (
-	"fmt"
-
 	"github.com/escapement-go/escapement/conformance"
 	"github.com/escapement-go/escapement/conformance/internal/edge"
 	"github.com/escapement-go/escapement/conformance/internal/suite"
@@ -88,8 +86,8 @@ func (c *contract) Rules() []suite.Rule[*Traits, *exam] {
 			Sees:     func(x *exam) bool { return x.Panicked },
 		},
 		suite.Reentry("Adding and Flush MUST NOT deadlock if the consumer calls them.",
-			func(s *suite.Suite, tr *Traits) string { return edge.NoReentry(s, tr.Reentrancy) }, (*exam).reentry),
-		suite.Leak[*Traits]("No goroutine or armed timer may remain after Close, or while idle.", (*exam).left),
+			func(s *suite.Suite, tr *Traits) string { return edge.NoReentry(s, tr.Reentrancy) }, (*exam).Deadlock),
+		suite.Leak[*Traits]("No goroutine or armed timer may remain after Close, or while idle.", (*exam).LeftBehind),
 		{
 			Rule: suite.Core("X-CONC", "Each item of concurrent callers at one instant MUST be in exactly one "+
 				"batch, and no batch may exceed its size."),
@@ -115,47 +113,13 @@ func (x *exam) once() *suite.Violation {
 	if n := x.Detail.(*detail).changed; n > 0 && n <= len(x.Fires) {
 		f := x.Fires[n-1]
 		return x.broken(f.Ended.At, "the slice belongs to the consumer until it returns",
-			fmt.Sprintf("batch %s changed while the consumer ran", batchMark(f.Values)))
+			"batch %s changed while the consumer ran", batchMark(f.Values))
 	}
 	return breaks("BT-ONCE")(x)
 }
 
-// reentry finds operations that never returned to the consumer that called them.
-func (x *exam) reentry() *suite.Violation {
-	if d := edge.Reentered(x.Recording); d != nil {
-		headline := fmt.Sprintf("%s called by the consumer never returned", d.Op)
-		return x.broken(d.Began.At, edge.WhyReentered(x.Recording), headline)
-	}
-	return nil
-}
-
-// left finds what a run has left behind.
-func (x *exam) left() *suite.Violation {
-	if edge.Reentered(x.Recording) != nil {
-		return nil // which X-REENT judges
-	}
-	if v := x.LeftBehind(); v == nil || !x.Kept {
-		return v
-	}
-	return suite.Broken(x.End, "Close releases everything, and nothing more will come",
-		"a timer is still armed, an hour after close")
-}
-
 // calls finds operations that panicked or did not return.
 func (x *exam) calls() *suite.Violation {
-	if x.Refused != "" {
-		return &suite.Violation{Headline: fmt.Sprintf("the constructor panicked with %s: %s",
-			x.Schedule.Config, x.Refused)}
-	}
-	reentered := edge.Reentered(x.Recording) != nil
-	for _, d := range x.Done {
-		late := edge.ClosedFirst(x.Recording, &d)
-		switch {
-		case d.Panic != "" && d.Panic != suite.PlannedPanic && !late:
-			return x.broken(d.Began.At, "", fmt.Sprintf("%s panicked: %s", d.Step, d.Panic))
-		case d.Ended.Seq == 0 && !d.Inside && (x.Stuck || x.Schedule.Config.Busy == 0) && !reentered:
-			return x.broken(d.Began.At, "", fmt.Sprintf("%s never returned", d.Step))
-		}
-	}
-	return x.WithoutEnd()
+	late := func(d *conformance.Done) bool { return edge.ClosedFirst(x.Recording, d) }
+	return x.Misdone(false, late, x.Schedule.Config.Busy == 0, x.broken)
 }

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/escapement-go/escapement/conformance"
-	"github.com/escapement-go/escapement/conformance/internal/edge"
 	"github.com/escapement-go/escapement/conformance/internal/model"
 	"github.com/escapement-go/escapement/conformance/internal/suite"
 	"github.com/escapement-go/escapement/internal/timeline"
@@ -248,7 +247,7 @@ func (c *contract) Exam(tr *Traits, rec *suite.Recording, j suite.Job) *exam {
 
 // judgeable reports whether the model can judge the run: X-CALLS and X-REENT judge what got stuck.
 func (x *exam) judgeable() bool {
-	stuck := x.Stuck || x.Turned || edge.Reentered(x.Recording) != nil
+	stuck := x.Stuck || x.Turned || x.Reentered() != nil
 	return x.Refused == "" && !stuck && (x.Schedule.Config.Busy == 0 || x.traits.Busy != 0)
 }
 
@@ -259,19 +258,21 @@ func breaks(rule string) func(x *exam) *suite.Violation {
 			return nil
 		}
 		if r := x.result(); len(r.Marks) > 0 && r.Marks[0].Law == rule {
-			return x.broken(r.Marks[0].At, r.Marks[0].Because, r.Marks[0].Want)
+			return x.broken(r.Marks[0].At, r.Marks[0].Because, "%s", r.Marks[0].Want)
 		}
 		return nil
 	}
 }
 
 // broken makes a violation with the lanes of a batcher.
-func (x *exam) broken(at time.Duration, because, headline string) *suite.Violation {
+func (x *exam) broken(at time.Duration, because, headline string, args ...any) *suite.Violation {
 	lanes := []suite.Lane{{Name: "want", Marks: x.wants()}, {Name: "got", Marks: marks(x.Recording)}}
 	if lanes[0].Marks == nil {
 		lanes = lanes[1:]
 	}
-	return &suite.Violation{Headline: headline, Because: because, At: at, Lanes: lanes}
+	v := suite.Broken(at, because, headline, args...)
+	v.Lanes = lanes
+	return v
 }
 
 // result is what the model says of the run, which is checked once.

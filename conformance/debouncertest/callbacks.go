@@ -26,7 +26,7 @@ type callbacks struct {
 func (x *exam) modelled() bool {
 	cfg := x.Schedule.Config
 	switch {
-	case x.Refused != "", x.Stuck, edge.Reentered(x.Recording) != nil: // for X-CALLS and X-REENT
+	case x.Refused != "", x.Stuck, x.Reentered() != nil: // for X-CALLS and X-REENT
 		return false
 	case cfg.Inside != "" && x.traits.BothSingle == BothTwice && cfg.Edges == LeadingAndTrailing:
 		return false

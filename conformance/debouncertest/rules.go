@@ -18,7 +18,6 @@ type rule = suite.Rule[*Traits, *exam]
 type exam struct {
 	*suite.Recording
 	traits   *Traits
-	stops    bool               // the implementation has a Stop
 	free     bool               // it was seen that a callback may call the implementation
 	others   []conformance.Fire // those of other keys
 	compares bool               // found is set
@@ -28,7 +27,7 @@ type exam struct {
 // Exam puts a trace in the terms of a debouncer.
 func (c *contract) Exam(tr *Traits, rec *suite.Recording, _ suite.Job) *exam {
 	return &exam{
-		Recording: rec, traits: tr, stops: c.stops, free: c.spec.Traits.Reentrancy == ReentrancyAllowed,
+		Recording: rec, traits: tr, free: c.spec.Traits.Reentrancy == ReentrancyAllowed,
 	}
 }
 
@@ -158,65 +157,20 @@ func (c *contract) commonRules() []rule {
 		},
 		suite.Calls[*Traits]((*exam).calls),
 		suite.Reentry("An operation called from the callback MUST NOT deadlock.",
-			func(s *suite.Suite, tr *Traits) string { return edge.NoReentry(s, tr.Reentrancy) }, (*exam).reentry),
-		suite.Leak[*Traits]("No goroutine or armed timer may remain while idle or after Stop.", (*exam).leak),
+			func(s *suite.Suite, tr *Traits) string { return edge.NoReentry(s, tr.Reentrancy) }, (*exam).Deadlock),
+		suite.Leak[*Traits]("No goroutine or armed timer may remain while idle or after Stop.", (*exam).LeftBehind),
 		suite.Race[*Traits, *exam](c.race, nil),
 	}
 }
 
 func (x *exam) calls() *suite.Violation {
-	if v := x.WithoutEnd(); v != nil {
-		return v
-	}
-	for _, d := range x.Done {
-		if d.Panic != "" && d.Panic != suite.PlannedPanic && // whether that may come out is X-PANIC's
-			!edge.ClosedFirst(x.Recording, &d) {
-			return x.told(d.At, "", "%s at %s panicked: %s", d.Op, d.At, d.Panic)
-		}
-		if d.Ended.Seq == 0 && !d.Inside && (x.Stuck || x.Schedule.Config.Inside == "") {
-			return x.told(d.At, "everything that could wake it was asleep for good",
-				"%s at %s never returned", d.Op, d.At)
-		}
-	}
-	if x.Refused != "" && !mayBeRefused(x.Schedule.Config) {
-		return x.told(0, "", "the constructor refused %s: %s", x.Schedule.Config, x.Refused)
-	}
-	return nil
+	cfg := x.Schedule.Config
+	late := func(d *conformance.Done) bool { return edge.ClosedFirst(x.Recording, d) }
+	return x.Misdone(mayBeRefused(cfg), late, cfg.Inside == "", x.told)
 }
 
 // mayBeRefused reports whether a constructor may refuse a configuration: a wait that is none, or
 // shorter than timers are good for, or longer than the bound; and what is too long to count with.
 func mayBeRefused(cfg conformance.Config) bool {
 	return cfg.Wait < time.Millisecond || shortBound(cfg) || max(cfg.Wait, cfg.MaxWait) > suite.Century
-}
-
-func (x *exam) reentry() *suite.Violation {
-	d := edge.Reentered(x.Recording)
-	if d == nil {
-		return nil
-	}
-	return x.told(d.Began.At, edge.WhyReentered(x.Recording),
-		"%s called from the callback at %s never returned", d.Op, d.Began.At)
-}
-
-// leak finds what a run leaves behind. What an operation leaves that never returned from the
-// callback is reentry's.
-func (x *exam) leak() *suite.Violation {
-	if x.Refused != "" || edge.Reentered(x.Recording) != nil {
-		return nil
-	}
-	since := "when all was quiet"
-	if x.stops {
-		since = "after Stop"
-	}
-	switch {
-	case len(x.Left) > 0:
-		return x.told(x.End, "", "a goroutine is left %s: %s", since, x.Left[0])
-	case x.Armed:
-		return x.told(x.End, "", "a timer is still armed %s", since)
-	case x.Kept:
-		return x.told(x.End, "Stop ends the debouncer, and nothing more will come",
-			"a timer is still armed, an hour after Stop")
-	}
-	return nil
 }

@@ -53,7 +53,7 @@ func (x *exam) eachKey() *suite.Violation {
 // key's own do.
 func (x *exam) ofKeys(judge func(own *exam) *suite.Violation, shared ...conformance.Op) *suite.Violation {
 	return edge.OfKeys(x.Recording, func(own *suite.Recording) *suite.Violation {
-		one := &exam{Recording: own, traits: x.traits, stops: x.stops}
+		one := &exam{Recording: own, traits: x.traits}
 		if x.Schedule.Config.Busy > 0 {
 			one.others = slices.DeleteFunc(slices.Clone(x.Fires), func(f conformance.Fire) bool {
 				return slices.ContainsFunc(own.Fires, func(o conformance.Fire) bool { return o.Began == f.Began })

@@ -139,9 +139,8 @@ func Rules() []conformance.Rule { return suite.Laws(&contract{}) }
 
 // contract is the spec in the terms of the suite.
 type contract struct {
-	spec  Spec
-	stops bool      // the implementation has a Stop
-	said  edge.Said // what New was built with and did not show, by choice
+	spec Spec
+	said edge.Said // what New was built with and did not show, by choice
 }
 
 // Profile names the contract.
@@ -173,7 +172,6 @@ func (c *contract) Learn(*suite.Suite) map[conformance.Op]bool {
 	cfg := Config{Wait: time.Hour, Edges: c.built()}
 	made := c.bare(suite.Aside(), cfg, func(int, []int) {})
 	suite.ThrowAway(func() { made.release(false) })
-	c.stops = made.Stop != nil
 	cancels, flushes := made.Cancel != nil || made.CancelReports != nil, made.Flush != nil
 	f := made.ofOneKey()
 	return map[conformance.Op]bool{

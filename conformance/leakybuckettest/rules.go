@@ -72,7 +72,7 @@ func (c *contract) Rules() []suite.Rule[*Traits, *exam] {
 		suite.Reads[*Traits, *exam](filled, taken),
 		suite.Calls[*Traits]((*exam).calls),
 		suite.Reentry("An operation called from the function that gets an item MUST NOT deadlock.",
-			func(s *suite.Suite, tr *Traits) string { return edge.NoReentry(s, tr.Reentrancy) }, (*exam).reentry),
+			func(s *suite.Suite, tr *Traits) string { return edge.NoReentry(s, tr.Reentrancy) }, (*exam).Deadlock),
 		suite.Leak[*Traits]("No goroutine or armed timer may remain after Stop or Close, or while idle.",
 			(*exam).leftBehind),
 		{
@@ -145,27 +145,9 @@ func (x *exam) often(again suite.Rerun) *suite.Violation {
 		fmt.Sprintf("item %d was refused", refused))
 }
 
-func (x *exam) reentry() *suite.Violation {
-	d := edge.Reentered(x.Recording)
-	if d == nil {
-		return nil
-	}
-	return x.told(d.Began.At, "everything that could wake it was asleep for good",
-		"%s called by the function never returned", d.Op)
-}
-
 func (x *exam) calls() *suite.Violation {
-	if x.Refused != "" {
-		return &suite.Violation{Headline: fmt.Sprintf("the constructor panicked with %s: %s",
-			x.Schedule.Config, x.Refused)}
+	mayPanic := func(d *conformance.Done) bool {
+		return edge.StopsAgain(x.Recording, *d) || edge.ClosedFirst(x.Recording, d)
 	}
-	for _, d := range x.Done {
-		if d.Panic != "" && !edge.StopsAgain(x.Recording, d) && !edge.ClosedFirst(x.Recording, &d) {
-			return x.told(d.At, "", "%s panicked: %s", d.Step, d.Panic)
-		}
-		if x.Stuck && d.Ended.Seq == 0 && !d.Inside {
-			return x.told(d.At, "", "%s never returned", d.Step)
-		}
-	}
-	return nil
+	return x.Misdone(false, mayPanic, false, x.told)
 }

@@ -194,7 +194,7 @@ func (c *contract) Rules() []rule {
 			Check: (*exam).config,
 		},
 		suite.Leak[*Traits]("No goroutine or armed timer may remain while idle or after Stop.",
-			func(x *exam) *suite.Violation { return x.LeftBehind() }),
+			(*exam).LeftBehind),
 		suite.InARow[*Traits, *exam](verb.Allow, c.inARow),
 		{
 			Rule: core("X-CONC", "Concurrent requests at one instant MUST together get what some sequential "+

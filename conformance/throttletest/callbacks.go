@@ -142,7 +142,7 @@ func (x *exam) flushedBusy() *suite.Violation {
 func (x *exam) zeroBusy() *suite.Violation {
 	racing := x.Schedule.RacingSteps() > 0
 	atOnce := x.Schedule.Config.Inside != "" || racing
-	if edge.Reentered(x.Recording) != nil || atOnce && x.traits.zeroHolds() || racing && x.edges != Leading {
+	if x.Reentered() != nil || atOnce && x.traits.zeroHolds() || racing && x.edges != Leading {
 		return nil
 	}
 	inline := racing && x.traits.Anchor == 0 && x.inline()

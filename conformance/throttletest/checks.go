@@ -88,7 +88,7 @@ func (x *exam) flushed() *suite.Violation {
 		return x.flushedBusy()
 	}
 	in := x.Schedule.Config.Inside
-	open := in != "" && in != verb.Call || edge.Reentered(x.Recording) != nil
+	open := in != "" && in != verb.Call || x.Reentered() != nil
 	if v := x.difference().Breaks("TH-FLUSH"); v != nil || open || x.twice() {
 		return v
 	}

@@ -8,7 +8,6 @@ import (
 	"github.com/escapement-go/escapement/conformance"
 	"github.com/escapement-go/escapement/conformance/internal/edge"
 	"github.com/escapement-go/escapement/conformance/internal/suite"
-	"github.com/escapement-go/escapement/internal/timeline"
 	"github.com/escapement-go/escapement/internal/verb"
 )
 
@@ -304,6 +303,12 @@ func (c *contract) particularRules() []rule {
 
 // commonRules are those of every contract, as far as they concern a throttle.
 func (c *contract) commonRules() []rule {
+	reentry := suite.Reentry("An operation called from the callback MUST NOT deadlock.",
+		func(s *suite.Suite, tr *Traits) string {
+			none := suite.If(s.Time == conformance.Explicit, "there is no callback")
+			return cmp.Or(edge.NoReentry(s, tr.Reentrancy), none)
+		}, (*exam).Deadlock)
+	reentry.Absent = uncalled
 	return []rule{
 		{
 			Rule: extended("X-ROW", "Events of one goroutine at one instant MUST come out in their order, however "+
@@ -330,18 +335,9 @@ func (c *contract) commonRules() []rule {
 			Unless:   uncalled,
 			Probe:    c.panics,
 		},
-		{
-			Rule: core("X-REENT", "An operation called from the callback MUST NOT deadlock."),
-			Unless: func(s *suite.Suite, tr *Traits) string {
-				none := suite.If(s.Time == conformance.Explicit, "there is no callback")
-				return cmp.Or(edge.NoReentry(s, tr.Reentrancy), none)
-			},
-			Absent: uncalled,
-			About:  func(j suite.Job) bool { return j.Schedule.Config.Inside != "" },
-			Check:  (*exam).reentry,
-		},
+		reentry,
 		suite.Calls[*Traits]((*exam).calls),
-		suite.Leak[*Traits]("No goroutine or armed timer may remain while idle or after Stop.", (*exam).leak),
+		suite.Leak[*Traits]("No goroutine or armed timer may remain while idle or after Stop.", (*exam).LeftBehind),
 		suite.Race[*Traits, *exam](c.race, nil),
 	}
 }
@@ -387,49 +383,15 @@ func onlyCalls(j suite.Job) bool {
 	return !slices.ContainsFunc(j.Schedule.Steps, func(s conformance.Step) bool { return s.Op != verb.Call })
 }
 
-// calls finds operations that panicked or did not return.
+// calls finds operations that panicked or did not return. A constructor may refuse no interval, one that is short, and
+// one that is too long to count with.
 func (x *exam) calls() *suite.Violation {
-	if v := x.WithoutEnd(); v != nil {
-		return v
+	cfg := x.Schedule.Config
+	mayPanic := func(d *conformance.Done) bool {
+		return edge.StopsAgain(x.Recording, *d) || edge.ClosedFirst(x.Recording, d)
 	}
-	// It may refuse none, or one so short, and one that is too long to count with.
-	if every := x.Schedule.Config.Interval; x.Refused != "" && every >= time.Millisecond && every <= suite.Century {
-		return suite.Broken(0, "", "the constructor refused %s: %s", x.Schedule.Config, x.Refused)
-	}
-	for _, d := range x.Done {
-		if d.Panic != "" && !edge.StopsAgain(x.Recording, d) && !edge.ClosedFirst(x.Recording, &d) {
-			return suite.Broken(d.At, "", "%s panicked: %s", d.Step, d.Panic)
-		}
-		waited := x.Schedule.Config.Busy > 0 && !readerGone(x.Schedule)
-		switch {
-		case d.Ended.Seq > 0 || d.Inside:
-		case x.Stuck:
-			return suite.Broken(d.At, "", "%s never returned", d.Step)
-		case waited:
-			return suite.Broken(d.At, "no callback ran any more", "%s never returned", d.Step)
-		}
-	}
-	return nil
-}
-
-// reentry finds an operation that the callback called and that never returned.
-func (x *exam) reentry() *suite.Violation {
-	d := edge.Reentered(x.Recording)
-	if d == nil {
-		return nil
-	}
-	at := timeline.Duration(d.Began.At)
-	return suite.Broken(d.Began.At, edge.WhyReentered(x.Recording),
-		"%s called from the callback at %s never returned", d.Op, at)
-}
-
-// leak finds what a run leaves behind. What an operation leaves that never returned from the
-// callback is reentry's.
-func (x *exam) leak() *suite.Violation {
-	if edge.Reentered(x.Recording) != nil {
-		return nil
-	}
-	return x.LeftBehind()
+	return x.Misdone(cfg.Interval < time.Millisecond || cfg.Interval > suite.Century, mayPanic,
+		cfg.Busy > 0 && !readerGone(x.Schedule), x.broken)
 }
 
 // uncalled is why rules about callbacks are not in force where there are none.

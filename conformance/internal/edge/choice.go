@@ -332,7 +332,7 @@ func Reentrancy(s *suite.Suite, texts ...string) trait.Reentrancy {
 	}
 	for _, text := range texts {
 		runs := s.TryText(text, inside.OrderSettled)
-		if len(runs) == 0 || Reentered(runs[0]) != nil {
+		if len(runs) == 0 || runs[0].Reentered() != nil {
 			return trait.ReentrancyForbidden
 		}
 	}

@@ -92,7 +92,7 @@ type Terms struct {
 // Compare compares the fires of a run with those of a model. Payloads count unless there
 // are none.
 func Compare(rec *suite.Recording, m Model, payload trait.Payload, terms Terms) *Finding {
-	if rec.Refused != "" || rec.Stuck || Reentered(rec) != nil {
+	if rec.Refused != "" || rec.Stuck || rec.Reentered() != nil {
 		return &Finding{} // for X-CALLS and X-REENT
 	}
 	for i := range max(len(m.Want), len(rec.Fires)) {
@@ -169,24 +169,6 @@ func Calls(s conformance.Schedule, from, to time.Duration) int {
 		}
 	}
 	return n
-}
-
-// Reentered finds an operation that a callback called and that never returned.
-func Reentered(rec *suite.Recording) *conformance.Done {
-	for i := range rec.Done {
-		if d := &rec.Done[i]; d.Inside && d.Ended.Seq == 0 {
-			return d
-		}
-	}
-	return nil
-}
-
-// WhyReentered is why such an operation does not return.
-func WhyReentered(rec *suite.Recording) string {
-	if cfg := rec.Schedule.Config; cfg.Busy > 0 {
-		return "callbacks that ran at the same time called it, and it waits for one of them"
-	}
-	return "it waits for the callback, which is its caller"
 }
 
 // Preferred returns first if it is among the edges or the list is empty; otherwise one of

@@ -129,9 +129,9 @@ func gone(rec *suite.Recording, policy trait.PanicPolicy) *suite.Violation {
 	return nil
 }
 
-// InARow is a probe of events that one goroutine brings at one instant, each as soon as the one before has returned, and
-// of operations that come as soon behind events on the trailing edge. All other schedules let everything settle between
-// events.
+// InARow is a probe of events that one goroutine brings at one instant, each as soon as the one before has returned,
+// and of operations that come as soon behind events on the trailing edge. All other schedules let everything settle
+// between events.
 func (m Make) InARow(p *suite.Probe, kinds []conformance.Edges, payload trait.Payload, behind ...conformance.Op) (
 	*suite.Violation, string) {
 	rows := []row{}

@@ -2,13 +2,13 @@ package suite
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 	"strings"
 	"sync"
 	"time"
 
 	"github.com/escapement-go/escapement/conformance"
+	"github.com/escapement-go/escapement/internal/timeline"
 )
 
 // Core is a rule that holds for every implementation of a contract.
@@ -44,30 +44,72 @@ func Race[T, E any](use func(p *Probe) (skip string), unless func(*Suite, T) str
 	}
 }
 
-// WithoutEnd finds timers that expire, and are armed again, without any time passing.
-func (r *Recording) WithoutEnd() *Violation {
-	if !r.Turned {
-		return nil
+// Misdone finds what breaks the rule of Calls: timers that expire and are armed again without any time passing, a
+// constructor that refused what it must take, an operation that panicked and may not, and one that never returned,
+// though all that could wake it sleeps for good, or no callback held it up. Broken tells it.
+func (r *Recording) Misdone(mayRefuse bool, mayPanic func(d *conformance.Done) bool, must bool,
+	broken func(at time.Duration, because, headline string, args ...any) *Violation) *Violation {
+	switch {
+	case r.Turned:
+		return Broken(0, "on a clock that only the test moves that never ends",
+			"more than %d timers of no duration were armed at one instant", Endless)
+	case r.Refused != "" && !mayRefuse:
+		return Broken(0, "", "the constructor refused %s: %s", r.Schedule.Config, r.Refused)
 	}
-	return &Violation{Headline: fmt.Sprintf("more than %d timers of no duration were armed at one instant", Endless),
-		Because: "on a clock that only the test moves that never ends"}
+	deadlock := r.Reentered() != nil // which is the rule's of Reentry
+	for i := range r.Done {
+		switch d := &r.Done[i]; {
+		case d.Panic != "" && d.Panic != PlannedPanic && !mayPanic(d): // whether that may come out is X-PANIC's
+			return broken(d.At, "", "%s panicked: %s", d.Step, d.Panic)
+		case d.Ended.Seq > 0 || d.Inside || deadlock:
+		case r.Stuck:
+			return broken(d.At, "everything that could wake it was asleep for good", "%s never returned", d.Step)
+		case must:
+			return broken(d.At, "no callback ran any more", "%s never returned", d.Step)
+		}
+	}
+	return nil
 }
 
-// What there is to say of a timer that a stop has left armed.
-const (
-	keptHeadline = "a timer is still armed, an hour after stop"
-	keptWhy      = "stop releases everything, and nothing more will come"
-)
+// Reentered finds an operation that a callback called and that never returned.
+func (r *Recording) Reentered() *conformance.Done {
+	for i := range r.Done {
+		if d := &r.Done[i]; d.Inside && d.Ended.Seq == 0 {
+			return d
+		}
+	}
+	return nil
+}
 
-// LeftBehind finds what a run has left behind.
+// Deadlock is what breaks the rule of Reentry.
+func (r *Recording) Deadlock() *Violation {
+	d := r.Reentered()
+	if d == nil {
+		return nil
+	}
+	because := "it waits for the callback, which is its caller"
+	if r.Schedule.Config.Busy > 0 {
+		because = "callbacks that ran at the same time called it, and it waits for one of them"
+	}
+	v := Broken(d.Began.At, because, "%s called from the callback at %s never returned",
+		d.Op, timeline.Duration(d.Began.At))
+	v.Lanes = []Lane{r.Got()}
+	return v
+}
+
+// LeftBehind finds what a run has left behind. What an operation leaves that never returned to its callback is the
+// rule's of Reentry.
 func (r *Recording) LeftBehind() *Violation {
 	switch {
+	case r.Reentered() != nil:
 	case len(r.Left) > 0:
 		return &Violation{Headline: "a goroutine is left: " + r.Left[0], At: r.End}
 	case r.Armed:
 		return &Violation{Headline: "a timer is still armed", At: r.End}
 	case r.Kept:
-		return Broken(r.End, keptWhy, keptHeadline)
+		last := cmp.Or(r.Schedule.Config.Inside, r.Schedule.Steps[len(r.Schedule.Steps)-1].Op)
+		return Broken(r.End, string(last)+" releases everything, and nothing more will come",
+			"a timer is still armed, an hour after %s", last)
 	}
 	return nil
 }
