@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/escapement-go/escapement/conformance"
-	"github.com/escapement-go/escapement/internal/goroutine"
 )
 
 // Life tells a canary how to make an instance, and how to make it show that time has
@@ -120,10 +119,9 @@ func WrongClock(pkg string) string {
 // strangers are the goroutines that neither the clock nor the suite has started.
 func strangers() map[string]bool {
 	ids := map[string]bool{}
-	for _, g := range goroutine.Stacks() {
-		if _, by, ok := strings.Cut(g, "created by "); ok && !driven(by) {
-			id, _, _ := strings.Cut(g, " [") // "goroutine 123"
-			ids[id] = true
+	for _, g := range others() {
+		if g.CreatedBy != "" && !driven(g.CreatedBy) {
+			ids[g.ID] = true
 		}
 	}
 	return ids

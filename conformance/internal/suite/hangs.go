@@ -15,8 +15,8 @@ import (
 // Hang is a run that made no progress.
 type Hang struct {
 	Job Job
-	// Stacks are those of all goroutines.
-	Stacks string
+	// Goroutines are all but those that were abandoned before.
+	Goroutines []Goroutine
 	// Open is the operation that has not come back, as the schedule says it; "" if none is
 	// under way.
 	Open string
@@ -141,23 +141,17 @@ func (l *lab) look() sight {
 	abandoned.Lock()
 	defer abandoned.Unlock()
 	locked, objection := false, false
-	for _, g := range goroutine.Stacks()[1:] { // the first is the caller's
-		header, stack, _ := strings.Cut(g, "\n")
-		id, _, _ := strings.Cut(g, " [")
-		if abandoned.ids[id] || neverGoesOn(header) {
-			continue
-		}
-		w := goroutine.Describe(header, stack)
-		bubble := strings.Contains(header, "synctest ")
-		judged := bubble || !l.bubble && l.first > 0
+	for _, g := range others() {
+		judged := g.Bubble || !l.bubble && l.first > 0
 		switch {
-		case strings.Contains(stack, "os/signal.signal_recv("), strings.Contains(stack, "os.(*Process).Wait("):
+		case abandoned.ids[g.ID], g.forGood:
+		case g.below("os/signal.signal_recv(") >= 0, g.below("os.(*Process).Wait(") >= 0:
 			// a long system call, which holds no lock
-		case w.State == "running" || w.State == "runnable":
+		case g.runs():
 			return somethingRuns
-		case judged && isLocked(w):
+		case judged && isLocked(g.Waiting):
 			locked = true
-		case w.State == "syscall", bubble && !w.Durable, judged && !bubble && !waitsForTests(stack):
+		case g.State == "syscall", g.Bubble && !g.Durable, judged && !g.Bubble && !waitsForTests(g.Stack):
 			objection = true
 		}
 	}
@@ -175,49 +169,37 @@ var abandoned = struct {
 	ids map[string]bool
 }{ids: map[string]bool{}}
 
-// neverGoesOn reports whether a goroutine waits for what cannot come. Whatever it holds, it
-// gives nothing back.
-func neverGoesOn(header string) bool {
-	return strings.Contains(header, "[select (no cases)") || strings.Contains(header, " (nil chan)")
-}
-
 // waitsForTests reports whether a stack that is outside bubbles is that of a test with a
 // subtest, or of all tests.
 func waitsForTests(stack string) bool {
 	return strings.Contains(stack, "\ntesting.tRunner(") || strings.Contains(stack, "\ntesting.(*M).Run(")
 }
 
-// newStacks returns the stacks of all goroutines but the abandoned, and abandons them.
-func newStacks() string {
+// abandon abandons all goroutines, and returns those that were not abandoned before.
+func abandon() (newer []Goroutine) {
 	abandoned.Lock()
 	defer abandoned.Unlock()
-	var out []string
-	for _, g := range goroutine.Stacks() {
-		id, _, _ := strings.Cut(g, " [")
-		if !abandoned.ids[id] {
-			out = append(out, g)
+	for _, g := range others() {
+		if !abandoned.ids[g.ID] {
+			newer = append(newer, g)
 		}
-		abandoned.ids[id] = true
+		abandoned.ids[g.ID] = true
 	}
-	return strings.Join(out, "\n\n")
+	return newer
 }
 
 // abandonBubbles abandons the goroutines of all bubbles that there are. Others may hold what
 // is waited for later, unless a test of runs that hang says that what is there is left from
 // tests before it. Those of bubbles that still run go on burning.
-func abandonBubbles(others bool) {
+func abandonBubbles(outside bool) {
 	abandoned.Lock()
 	defer abandoned.Unlock()
 	run := int64(0)
-	for _, g := range goroutine.Stacks() {
-		header, _, _ := strings.Cut(g, "\n")
-		within := strings.Contains(header, "synctest ")
-		if id, _, _ := strings.Cut(g, " ["); others || within {
-			abandoned.ids[id] = true
+	for _, g := range others() {
+		if outside || g.Bubble {
+			abandoned.ids[g.ID] = true
 		}
-		if within && (strings.Contains(header, "[running") || strings.Contains(header, "[runnable")) {
-			run++
-		}
+		run += int64(Number(g.Bubble && g.runs()))
 	}
 	burning.Store(run)
 }
@@ -236,28 +218,35 @@ func brief(g goroutine.Waiting) string {
 	return g.State + " in " + g.Function + ", started by " + g.CreatedBy
 }
 
-// Goroutine is a goroutine that was there when a run hung.
+// Goroutine is a goroutine of a dump.
 type Goroutine struct {
 	goroutine.Waiting
 	Stack string // its functions, the innermost first
 	// Bubble says that it belongs to a bubble.
 	Bubble bool
 
-	forGood bool // it waits for what cannot come
+	// forGood says that it waits for what cannot come: whatever it holds, it gives nothing back.
+	forGood bool
 }
 
-// Goroutines are all that the hang's stacks show.
-func (h *Hang) Goroutines() []Goroutine {
-	var out []Goroutine
-	for _, g := range strings.Split(h.Stacks, "\n\n") {
-		header, stack, _ := strings.Cut(g, "\n")
-		w := goroutine.Describe(header, stack)
-		calls, _, _ := strings.Cut(stack, "\ncreated by ")
-		within := strings.Contains(header, "synctest ")
-		out = append(out, Goroutine{Waiting: w, Stack: calls, Bubble: within, forGood: neverGoesOn(header)})
+// others are all goroutines but the caller's.
+func others() []Goroutine { return described(goroutine.Stacks()[1:]) }
+
+// described reads goroutines of a dump.
+func described(dump []string) []Goroutine {
+	out := make([]Goroutine, len(dump))
+	for i, text := range dump {
+		header, stack, _ := strings.Cut(text, "\n")
+		g := Goroutine{Waiting: goroutine.Describe(header, stack), Bubble: strings.Contains(header, "synctest ")}
+		g.Stack, _, _ = strings.Cut(stack, "\ncreated by ")
+		g.forGood = strings.Contains(header, "[select (no cases)") || strings.Contains(header, " (nil chan)")
+		out[i] = g
 	}
 	return out
 }
+
+// runs reports whether it runs, or would if it had a processor.
+func (g Goroutine) runs() bool { return g.State == "running" || g.State == "runnable" }
 
 // Blocked reports whether it waits for another goroutine.
 func (g Goroutine) Blocked() bool { return waits(g.Waiting, "sync.", "semacquire", "chan ", "select") }
@@ -270,9 +259,8 @@ func (g Goroutine) String() string { return brief(g.Waiting) }
 
 // first returns what the first goroutine waits for of which something is so, "" if there is none.
 func (h *Hang) first(is func(g Goroutine) bool) string {
-	all := h.Goroutines()
-	if i := slices.IndexFunc(all, is); i >= 0 {
-		return all[i].String()
+	if i := slices.IndexFunc(h.Goroutines, is); i >= 0 {
+		return h.Goroutines[i].String()
 	}
 	return ""
 }
@@ -297,7 +285,7 @@ func (h *Hang) LockedInCallback() string {
 
 // LockedOut returns what an operation waits for, if it is a lock and no callback is running, "" otherwise.
 func (h *Hang) LockedOut() (found string) {
-	for _, g := range h.Goroutines() {
+	for _, g := range h.Goroutines {
 		switch {
 		case g.below(markCallback) >= 0:
 			return ""
@@ -336,7 +324,7 @@ func (s *Suite) LostLock(h *Hang) string { return s.lostLock(h, "", true) }
 // is for operations that must not wait for those who wait for their turn.
 func (s *Suite) lostLock(h *Hang, under string, alone bool) string {
 	lost, holder, dead := "", "", s.undriven(h)
-	for _, g := range h.Goroutines() {
+	for _, g := range h.Goroutines {
 		locked := (g.Bubble || !s.Bubble) && isLocked(g.Waiting)
 		switch {
 		case g.Bubble && !locked && !g.Durable:
@@ -361,7 +349,7 @@ func (s *Suite) undriven(h *Hang) bool {
 	blocked := func(g Goroutine) bool {
 		return g.below(markDrives) >= 0 && s.foreign(g.Stack) && (isLocked(g.Waiting) || g.forOthers())
 	}
-	return !h.Armed && slices.ContainsFunc(h.Goroutines(), blocked)
+	return !h.Armed && slices.ContainsFunc(h.Goroutines, blocked)
 }
 
 // forOthers reports whether it waits for another goroutine: at a channel, a wait group or a condition.

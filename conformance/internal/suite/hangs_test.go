@@ -72,7 +72,7 @@ func TestSuite_lostLock(t *testing.T) {
 		{"outside bubbles", []string{stackOf("sync.Mutex.Lock", lock, theirs, step)}, "", "", "", ""},
 		{"nobody", nil, "", "", "", ""},
 	} {
-		h := &Hang{Stacks: strings.Join(tt.stacks, "\n\n"), Armed: true}
+		h := &Hang{Goroutines: described(tt.stacks), Armed: true}
 		s := &Suite{Bubble: true, profile: Profile{Waiting: true}}
 		if got := s.LostLock(h); got != tt.all {
 			t.Errorf("%s: LostLock = %q, want %q", tt.name, got, tt.all)
@@ -108,7 +108,7 @@ func TestHang_callbacks(t *testing.T) {
 			stackOf(locked, lock, theirs, step), stackOf(runs, back, other),
 		}, false, false, false},
 	} {
-		h := &Hang{Stacks: strings.Join(tt.stacks, "\n\n")}
+		h := &Hang{Goroutines: described(tt.stacks)}
 		if got := h.BlockedInCallback(); got != "" != tt.blocked {
 			t.Errorf("%s: BlockedInCallback = %q, want one: %v", tt.name, got, tt.blocked)
 		}

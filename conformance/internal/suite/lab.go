@@ -85,7 +85,7 @@ func (l *lab) run(jobs []Job, judge func(j Job, rec *Recording)) *Hang {
 		})
 		before := next.Load()
 		if h := l.watch(&next, ended); h != nil {
-			h.Job, h.Stacks = jobs[h.at], newStacks()
+			h.Job, h.Goroutines = jobs[h.at], abandon()
 			if h.dear {
 				l.suite.halts.dear++
 				burning.Add(1)

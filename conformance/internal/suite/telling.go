@@ -81,7 +81,7 @@ func (e *engine) setCauses(r *conformance.Report) {
 
 // place is the line of the implementation, or of its test, at which a run hangs, "" if no goroutine shows one.
 func (e *engine) place(h *Hang) string {
-	for _, g := range h.Goroutines() {
+	for _, g := range h.Goroutines {
 		if e.foreign(g.Stack) && (g.Bubble || g.below(markOperation) >= 0) && !waitsForTests(g.Stack) && g.Place != "" {
 			return g.Function + " at " + g.Place
 		}

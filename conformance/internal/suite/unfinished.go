@@ -261,10 +261,10 @@ func (s *Suite) inWords(h *Hang) string {
 		subject = h.Open + " has not come back"
 	}
 	locked, held, runs, outside := "", "", "", ""
-	for _, g := range h.Goroutines() {
+	for _, g := range h.Goroutines {
 		switch {
 		case !g.Bubble && g.below(markOperation) < 0, g.forGood:
-		case g.State == "running" || g.State == "runnable":
+		case g.runs():
 			runs = cmp.Or(runs, g.Function)
 		case isLocked(g.Waiting):
 			locked = cmp.Or(locked, g.at())
@@ -295,7 +295,7 @@ func (g Goroutine) at() string { return g.State + " in " + g.Function }
 // while a callback is running; "" if none does.
 func (h *Hang) waitsForCallback() string {
 	method, function, back := false, false, false
-	for _, g := range h.Goroutines() {
+	for _, g := range h.Goroutines {
 		switch {
 		case g.below(markCallback) >= 0:
 			back = true
@@ -410,7 +410,7 @@ func (e *engine) stacksOnce(h *Hang) string {
 	}
 	e.told = true
 	var b strings.Builder
-	for _, g := range h.Goroutines() {
+	for _, g := range h.Goroutines {
 		if e.foreign(g.Stack) && (g.Bubble || g.below(markOperation) >= 0) && !waitsForTests(g.Stack) {
 			fmt.Fprintf(&b, "\n%s (%s)\n%s\n", brief(g.Waiting), g.Place, indented(g.Stack))
 		}
