@@ -20,19 +20,14 @@ type Result[S any] struct {
 	// At is the instant at which the trace first leaves the model, and N that of the settled event.
 	At time.Duration
 	N  int
-	// Others are other sets of as few laws that explain the trace as well, best first.
-	Others [][]Mark
-	// Judged are the guards that were asked on a way that goes to the end, and Refused those that have
-	// refused a way.
-	Judged, Refused []string
+	// Judged are the guards that were asked on a way that goes to the end.
+	Judged []string
 	// Open is why nothing is judged from some point on, "" if everything is.
 	Open string
 	// Failed says in words why there is no result.
 	Failed string
-	// End are the states at the end of a trace that breaks no law, and States is the largest number of
-	// states at once.
-	End    []S
-	States int
+	// End are the states at the end of a trace that breaks no law.
+	End []S
 }
 
 // Check follows a trace. Its last event must be Settled.
@@ -43,19 +38,17 @@ func Check[S any, K comparable, T any](m Model[S, K, T], t *T, trace []Event) Re
 		c.m.Most = most
 	}
 	end, left := c.follow(0, false)
-	r := Result[S]{Failed: c.failed, States: c.states}
+	r := Result[S]{Failed: c.failed}
 	if left == nil || r.Failed != "" {
 		asked := uint64(0)
 		for _, w := range end {
 			r.End, asked = append(r.End, w.state), asked|w.judged
 		}
-		r.Judged, r.Refused, r.Open = c.names(asked), c.names(c.ways.refused), opened(end)
+		r.Judged, r.Open = c.names(asked), opened(end)
 		return r
 	}
-	r.Refused = c.names(c.ways.refused)
 	c.nearest(left, &r)
 	c.explain(&r)
-	r.States = c.states
 	return r
 }
 
@@ -67,7 +60,6 @@ type check[S any, K comparable, T any] struct {
 	ways   Ways[S]
 	index  map[poolKey[K]]int // of the pools, one after the other
 	room   [2][]way[S]        // of their ways, in turn: those of an event are made from those of the one before it
-	states int
 	failed string
 }
 
@@ -168,7 +160,6 @@ func (c *check[S, K, T]) through(g *group[S]) []way[S] {
 		if ways = next.all(); c.failed != "" {
 			return nil
 		}
-		c.states = max(c.states, len(ways))
 	}
 	return ways
 }
@@ -192,17 +183,13 @@ func (c *check[S, K, T]) free(p *pool[S, K]) {
 	}
 }
 
-// keep drops ways that break more laws than others do and than most, and those that others cover.
+// keep drops ways that break more laws than others do and than most.
 func (c *check[S, K, T]) keep(ways []way[S], most int) []way[S] {
 	least := max(most, fewest(ways))
 	var out []way[S]
 	for i := range ways {
-		w := &ways[i]
-		covered := func(o way[S]) bool {
-			return o.laws == w.laws && o.open == "" && w.open == "" && c.m.Covers(o.state, w.state)
-		}
-		if bits.OnesCount64(w.laws) <= least && (c.m.Covers == nil || !slices.ContainsFunc(out, covered)) {
-			out = append(out, *w)
+		if bits.OnesCount64(ways[i].laws) <= least {
+			out = append(out, ways[i])
 		}
 	}
 	return out
@@ -238,35 +225,26 @@ func (c *check[S, K, T]) explain(r *Result[S]) {
 	if c.failed != "" || left != nil {
 		return
 	}
-	slices.SortStableFunc(end, better[S])
-	c.latest(end)
-	seen := map[uint64]bool{}
-	for i, w := range end {
-		if bits.OnesCount64(w.laws) > bits.OnesCount64(end[0].laws) || seen[w.laws] {
-			continue
-		}
-		seen[w.laws] = true
-		if i == 0 {
-			r.Marks, r.Open = w.list(), w.open
-			r.Judged = c.names(w.judged)
-		} else {
-			r.Others = append(r.Others, w.list())
-		}
-	}
+	w := c.best(end)
+	r.Marks, r.Open, r.Judged = w.list(), w.open, c.names(w.judged)
 }
 
-// latest puts a way in front that breaks as few laws as the first, as seldom, and later: where orders are chance one of
-// them keeps to what was seen for longer. A slip is better the earlier it is.
-func (c *check[S, K, T]) latest(ways []way[S]) {
-	if !slices.ContainsFunc(c.trace, func(e Event) bool { return e.Racing }) || len(ways) == 0 || ways[0].slipped {
-		return
+// best is the way that explains a trace. Where steps race it is one that breaks as few laws as others, as seldom, and
+// later: where orders are chance one of them keeps to what was seen for longer. A slip is better the earlier it is.
+func (c *check[S, K, T]) best(ways []way[S]) *way[S] {
+	slices.SortStableFunc(ways, better[S])
+	best := &ways[0]
+	if best.slipped || !slices.ContainsFunc(c.trace, func(e Event) bool { return e.Racing }) {
+		return best
 	}
-	for i, w := range ways {
-		laws := bits.OnesCount64(w.laws) == bits.OnesCount64(ways[0].laws)
-		if laws && w.marked == ways[0].marked && !w.slipped && w.first > ways[0].first {
-			ways[0], ways[i] = ways[i], ways[0]
+	for i := range ways {
+		w := &ways[i]
+		laws := bits.OnesCount64(w.laws) == bits.OnesCount64(best.laws)
+		if laws && w.marked == best.marked && !w.slipped && w.first > best.first {
+			best = w
 		}
 	}
+	return best
 }
 
 // better compares ways: by the number of laws that they break, and how often; then one that begins

@@ -32,8 +32,6 @@ type Model[S any, K comparable, T any] struct {
 	Free func(s S, w *Ways[S])
 	// Key tells states apart: those of one key are one.
 	Key func(s S) K
-	// Covers, if it is set, reports whether a allows all that b does, so that b can go.
-	Covers func(a, b S) bool
 	// Words describes a state in a few words.
 	Words func(s S) string
 	// Order lists laws, those first that are believed to be broken where others explain a trace as well.
@@ -79,12 +77,11 @@ type Ways[S any] struct {
 
 // guards is what the ways of a pass share.
 type guards struct {
-	laws    []string // by bit
-	refused uint64   // those that have refused a way
-	group   int      // the number of the group under way
-	at      time.Duration
-	most    int  // laws that a way may break
-	slips   bool // are followed
+	laws  []string // by bit
+	group int      // the number of the group under way
+	at    time.Duration
+	most  int  // laws that a way may break
+	slips bool // are followed
 }
 
 // way is a state and how it was reached.
@@ -119,11 +116,7 @@ type Mark struct {
 func (w *Ways[S]) Law(id string, holds bool, want, because string, args ...any) bool {
 	bit := w.bit(id)
 	w.next.judged |= bit
-	if holds {
-		return true
-	}
-	w.refused |= bit
-	return w.mark(bit, id, want, because, args)
+	return holds || w.mark(bit, id, want, because, args)
 }
 
 // Slip reports whether a way goes on that no correct implementation goes, and which need not show at
