@@ -73,8 +73,7 @@ func (e *engine) fetch() {
 
 // try makes those of the first runs of each family, none of which is judged, and no other family if see has said so.
 func (e *engine) try(most int, these func(Job) bool, see func(run job) (more bool)) {
-	runs := e.lab.runs
-	defer OneProcessor()()
+	defer e.aside()()
 	for _, f := range e.c.Families(e.Suite) {
 		if f.Skip != "" {
 			continue
@@ -88,10 +87,9 @@ func (e *engine) try(most int, these func(Job) bool, see func(run job) (more boo
 			more = see(job{Job: j, rec: rec}) && more
 		})
 		if hang != nil || !more {
-			break
+			return
 		}
 	}
-	e.lab.runs = runs
 }
 
 // spread returns so many schedules at the most: the first of them, which are the smallest, and some of the others.

@@ -164,10 +164,9 @@ func doubtful(rule string, j Job, rec *Recording) bool {
 // settleDoubts runs again what showed a doubt, the smallest schedule first, until one of its rule and kind is
 // confirmed.
 func (e *engine) settleDoubts() {
+	defer e.aside()()
 	doubts := e.doubts
 	e.doubts = nil
-	runs := e.lab.runs
-	defer func() { e.lab.runs = runs }()
 	slices.SortStableFunc(doubts, func(a, b doubt) int { return a.job.Schedule.Compare(b.job.Schedule) })
 	for _, d := range doubts {
 		f := e.found(d.rule.ID)
@@ -231,9 +230,7 @@ func (e *engine) wavers(r *law, f *finding) bool {
 		f.family == Leaks || len(v.Run.Schedule.Steps) > tooLong || v.Run.Order == inside.OrderSampled || e.hangs() {
 		return false
 	}
-	defer OneProcessor()()
-	runs := e.lab.runs
-	defer func() { e.lab.runs = runs }()
+	defer e.aside()()
 	found, h := e.repeated(r, Job{Schedule: v.Run.Schedule, Order: v.Run.Order, Family: f.family}, repeats)
 	return h == nil && len(found) < repeats
 }

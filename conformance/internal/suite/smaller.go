@@ -26,9 +26,7 @@ func (e *engine) makeSmaller(r *law, f *finding) {
 		e.Time == conformance.PackageTime && v.Run.Schedule.RacingSteps() > 0 {
 		return
 	}
-	defer OneProcessor()()
-	runs := e.lab.runs
-	defer func() { e.lab.runs = runs }()
+	defer e.aside()()
 	if len(v.Run.Schedule.Steps) <= enumerated {
 		e.cutTail(r, f)
 		return
@@ -40,7 +38,7 @@ func (e *engine) makeSmaller(r *law, f *finding) {
 		}
 		return s
 	}
-	over := false
+	runs, over := e.lab.runs, false
 	e.smallest(v.Run.Schedule, mend, func(try conformance.Schedule) bool {
 		early := func(s conformance.Step) bool { return s.At < 0 }
 		over = over || e.lab.runs-runs > mostSmaller || e.lab.leaks

@@ -109,13 +109,9 @@ func (s *Suite) Ended() string { return cmp.Or(s.over, s.halts.first) }
 // Try runs a schedule n times outside the exploration and returns what was recorded. Where
 // a run hangs there are fewer.
 func (s *Suite) Try(schedule conformance.Schedule, order inside.Order, n int) []*Recording {
-	jobs := make([]Job, n)
-	for i := range jobs {
-		jobs[i] = Job{Schedule: schedule, Order: order}
-	}
-	runs := s.lab.runs
-	defer OneProcessor()()
+	defer s.aside()()
 	var out []*Recording
+	jobs := slices.Repeat([]Job{{Schedule: schedule, Order: order}}, n)
 	if h := s.lab.run(jobs, func(j Job, rec *Recording) {
 		if out = append(out, rec); s.attempted != nil {
 			s.attempted(j, rec)
@@ -125,8 +121,16 @@ func (s *Suite) Try(schedule conformance.Schedule, order inside.Order, n int) []
 		s.Hung++
 		s.Tells(h.Job.Schedule, "a call never returned")
 	}
-	s.lab.runs = runs
 	return out
+}
+
+// aside lets runs happen on one processor that count as none of the exploration, until its result is called.
+func (s *Suite) aside() (back func()) {
+	runs, restore := s.lab.runs, OneProcessor()
+	return func() {
+		restore()
+		s.lab.runs = runs
+	}
 }
 
 // Tells notes which schedule tells the value that is being observed, and what it shows.
@@ -141,14 +145,9 @@ func (s *Suite) Progresses(schedules []conformance.Schedule) bool {
 	for i := range jobs {
 		jobs[i] = Job{Schedule: schedules[i], Order: inside.OrderSettled}
 	}
-	runs, ended := s.lab.runs, 0
-	defer OneProcessor()()
-	h := s.lab.run(jobs, func(_ Job, rec *Recording) {
-		if rec.LeftOut == "" && !rec.Stuck {
-			ended++
-		}
-	})
-	s.lab.runs = runs
+	defer s.aside()()
+	ended := 0
+	h := s.lab.run(jobs, func(_ Job, rec *Recording) { ended += Number(rec.LeftOut == "" && !rec.Stuck) })
 	return h == nil && ended == len(jobs)
 }
 
