@@ -33,29 +33,14 @@ func injected[T any](noBubble string) func(s *Suite, _ T) string {
 	}
 }
 
-// jumps makes package time move on before each step.
-func jumps(_ int, j *Job) { j.Jump = true }
-
 func otherClock(p *Probe, schedules []conformance.Schedule, marks func(rec *Recording) []Mark) (*Violation, string) {
-	still, done := p.runAll(schedules, nil)
-	moved, alsoDone := p.runAll(schedules, jumps)
-	if !done || !alsoDone {
-		return nil, "a run made no progress"
+	jumps := func(_ int, j *Job) { j.Jump = true }
+	still, moved, skip := p.differ(way{schedules, nil}, way{schedules, jumps}, marks)
+	if moved == nil {
+		return nil, skip
 	}
-	for i, rec := range moved {
-		want, got := marks(still[i]), marks(rec)
-		if still[i].LeftOut != "" || rec.LeftOut != "" || slices.Equal(want, got) {
-			continue
-		}
-		if seen, done := p.both(schedules[i], rec, still[i], marks); !done {
-			return nil, "a run made no progress"
-		} else if seen {
-			continue
-		}
-		return Unlike(rec, want, got, "as it is while package time stands still",
-			"package time moved on by an hour before each step, and Env.Clock did not"), ""
-	}
-	return nil, ""
+	return Unlike(moved, marks(still), marks(moved), "as it is while package time stands still",
+		"package time moved on by an hour before each step, and Env.Clock did not"), ""
 }
 
 // Unlike is the violation of a run that shows other marks than are wanted.
@@ -70,20 +55,36 @@ func Unlike(run *Recording, want, got []Mark, as, because string) *Violation {
 	}
 }
 
-// both runs a schedule some more times on each time, and reports whether what comes out on the one also comes
-// out on the other: who goes first at one instant may be chance.
-func (p *Probe) both(
-	s conformance.Schedule, moved, still *Recording, marks func(rec *Recording) []Mark,
-) (seen, done bool) {
+// way is how schedules are run: as changes the job of each, unless it is nil.
+type way struct {
+	schedules []conformance.Schedule
+	as        func(i int, j *Job)
+}
+
+// differ runs schedules in two ways, which must show the same marks, and returns the runs of the first one for which
+// they do not, nil if there is none. Where some more runs show in both ways the same, chance decides who goes first at
+// one instant, and it does not count.
+func (p *Probe) differ(one, other way, marks func(rec *Recording) []Mark) (first, second *Recording, skip string) {
 	const more = 8
-	others := slices.Repeat([]conformance.Schedule{s}, more)
-	onStill, done := p.runAll(others, nil)
-	onMoved, alsoDone := p.runAll(others, jumps)
-	onStill, onMoved = append(onStill, still), append(onMoved, moved)
-	seen = slices.ContainsFunc(onMoved, func(rec *Recording) bool {
-		return slices.ContainsFunc(onStill, func(o *Recording) bool { return slices.Equal(marks(rec), marks(o)) })
-	})
-	return seen, done && alsoDone
+	ones, done := p.runAll(one)
+	others, alsoDone := p.runAll(other)
+	for i := 0; done && alsoDone && i < len(ones); i++ {
+		first, second = ones[i], others[i]
+		if first.LeftOut != "" || second.LeftOut != "" || slices.Equal(marks(first), marks(second)) {
+			continue
+		}
+		var again, alsoAgain []*Recording
+		again, done = p.runAll(way{slices.Repeat(one.schedules[i:i+1], more), one.as})
+		alsoAgain, alsoDone = p.runAll(way{slices.Repeat(other.schedules[i:i+1], more), other.as})
+		seen := slices.ContainsFunc(append(alsoAgain, second), func(rec *Recording) bool {
+			as := func(o *Recording) bool { return slices.Equal(marks(rec), marks(o)) }
+			return slices.ContainsFunc(append(again, first), as)
+		})
+		if done && alsoDone && !seen {
+			return first, second, ""
+		}
+	}
+	return nil, nil, If(!done || !alsoDone, "a run made no progress")
 }
 
 // apart returns which of the marks are the first that differ, and the earlier of their instants.
@@ -123,13 +124,12 @@ func wanted(want, got []Mark, k int) string {
 	return strings.TrimPrefix(want[k].Says, "was ") + " at " + timeline.Duration(want[k].At)
 }
 
-// runAll runs each schedule once, with what as changes of its job unless as is nil, and reports whether all have come
-// to their ends.
-func (p *Probe) runAll(schedules []conformance.Schedule, as func(i int, j *Job)) (out []*Recording, done bool) {
-	jobs := make([]Job, len(schedules))
-	for i, s := range schedules {
-		if jobs[i].Schedule = s; as != nil {
-			as(i, &jobs[i])
+// runAll runs each schedule once, and reports whether all have come to their ends.
+func (p *Probe) runAll(w way) (out []*Recording, done bool) {
+	jobs := make([]Job, len(w.schedules))
+	for i, s := range w.schedules {
+		if jobs[i].Schedule = s; w.as != nil {
+			w.as(i, &jobs[i])
 		}
 	}
 	h := p.Run(jobs, func(_ Job, rec *Recording) { out = append(out, rec) })
@@ -157,7 +157,7 @@ func AnswersInFull(op conformance.Op, said func(d conformance.Done) string) func
 }
 
 // Alike runs schedules of events again with payloads that are all alike, 1. The same must come out
-// at the same instants. What does not come out the same twice shows nothing.
+// at the same instants.
 func Alike(p *Probe, schedules []conformance.Schedule) (*Violation, string) {
 	alike := slices.Clone(schedules)
 	for i, s := range alike {
@@ -166,45 +166,20 @@ func Alike(p *Probe, schedules []conformance.Schedule) (*Violation, string) {
 			alike[i].Steps[j].N = 1
 		}
 	}
-	different, ok := p.twice(schedules)
-	equal, alsoOK := p.twice(alike)
-	if !ok || !alsoOK {
-		return nil, "a run made no progress"
+	different, equal, skip := p.differ(way{schedules, nil}, way{alike, nil}, nameless)
+	if equal == nil {
+		return nil, skip
 	}
-	for i, rec := range equal {
-		if different[i] == nil || rec == nil {
-			continue
-		}
-		want, got := nameless(different[i]), nameless(rec)
-		if slices.Equal(want, got) {
-			continue
-		}
-		_, at := apart(want, got)
-		return &Violation{
-			Headline: fmt.Sprintf("with equal payloads callbacks run at %s, want %s", instants(got), instants(want)),
-			Because: fmt.Sprintf("with different payloads (%s) they run then, and payloads must not matter",
-				different[i].Schedule),
-			At:    at,
-			Lanes: []Lane{{"want", want}, {"got", got}},
-			Run:   rec,
-		}, ""
-	}
-	return nil, ""
-}
-
-// twice runs each schedule twice, and returns what it recorded, nil for runs that differ.
-func (p *Probe) twice(schedules []conformance.Schedule) (out []*Recording, ok bool) {
-	out, ok = p.runAll(schedules, nil)
-	again, alsoOK := p.runAll(schedules, nil)
-	if !ok || !alsoOK {
-		return nil, false
-	}
-	for i, rec := range again {
-		if rec.LeftOut != "" || !slices.Equal(nameless(out[i]), nameless(rec)) {
-			out[i] = nil
-		}
-	}
-	return out, true
+	want, got := nameless(different), nameless(equal)
+	_, at := apart(want, got)
+	return &Violation{
+		Headline: fmt.Sprintf("with equal payloads callbacks run at %s, want %s", instants(got), instants(want)),
+		Because: fmt.Sprintf("with different payloads (%s) they run then, and payloads must not matter",
+			different.Schedule),
+		At:    at,
+		Lanes: []Lane{{"want", want}, {"got", got}},
+		Run:   equal,
+	}, ""
 }
 
 // nameless are the marks of the callbacks of a run, as if each had the payload 1.

@@ -31,8 +31,8 @@ func Reads[T, E any](schedules func(s *Suite) []conformance.Schedule, marks func
 
 func (p *Probe) reads(schedules []conformance.Schedule, marks func(rec *Recording) []Mark) (*Violation, string) {
 	moving := make([]readings, len(schedules))
-	moved, done := p.runAll(schedules, func(i int, j *Job) { j.readings = &moving[i] })
-	stood, also := p.runAll(schedules, func(i int, j *Job) { j.readings = &readings{at: moving[i].chosen(0)} })
+	moved, done := p.runAll(way{schedules, func(i int, j *Job) { j.readings = &moving[i] }})
+	stood, also := p.runAll(way{schedules, func(i int, j *Job) { j.readings = &readings{at: moving[i].chosen(0)} }})
 	if !done || !also {
 		return nil, "a run made no progress"
 	}
@@ -60,7 +60,7 @@ func (r *readings) explains(
 	}
 	for turn := 1; turn < r.choices(); turn++ {
 		at := &readings{at: r.chosen(turn)}
-		still, done := p.runAll([]conformance.Schedule{s}, func(_ int, j *Job) { j.readings = at })
+		still, done := p.runAll(way{[]conformance.Schedule{s}, func(_ int, j *Job) { j.readings = at }})
 		if !done || !played(still[0]) || same(got, marks(still[0]), slack) {
 			return true
 		}
