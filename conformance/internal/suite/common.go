@@ -231,17 +231,18 @@ func YesNo(ok bool) string { return cmp.Or(If(ok, "yes"), "no") }
 
 // Clash calls the operations from many goroutines at once, round after round, with the
 // timers of each round firing among them. Operations must tolerate being called in any
-// order. It returns why it could not be run.
+// order. It returns why it shows nothing.
 //
 // On an injected clock the goroutines run free while the clock advances: settling would
 // order what must stay unordered for the race detector to see it. In a bubble they wake at
 // the instant at which the timers fire.
 func (p *Probe) Clash(make func(env conformance.Env) []func(i int)) string {
 	const rounds = 50
-	if p.Time == conformance.PackageTime && !p.Bubble {
-		return "package time can only be held in a bubble"
+	play := p.PlayOutside
+	if p.Time == conformance.PackageTime {
+		play = p.Suite.Play
 	}
-	l := p.lab.with(func(st *Stage) {
+	hang := play(func(st *Stage) {
 		ops := make(st.Plain())
 		if fake := st.Fake(); fake != nil {
 			for range rounds {
@@ -256,11 +257,7 @@ func (p *Probe) Clash(make func(env conformance.Env) []func(i int)) string {
 		st.To(st.Now() + 10*Wait)
 		st.Settle()
 	})
-	l.bubble = l.bubble && p.Time == conformance.PackageTime
-	if l.once() != nil {
-		return NoProgress
-	}
-	return ""
+	return If(hang != nil, NoProgress)
 }
 
 // gather runs each operation a few times, on a goroutine of its own that first calls
