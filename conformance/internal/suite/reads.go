@@ -179,26 +179,10 @@ func (c readClock) Now() time.Time {
 func (c readClock) Since(t time.Time) time.Duration { return c.Now().Sub(t) }
 func (c readClock) Until(t time.Time) time.Duration { return t.Sub(c.Now()) }
 
-// later is a duration from now on as one of the clock that it wraps.
-func (c readClock) later(d time.Duration) time.Duration {
+// armed makes of a duration from now on one of the clock that it wraps.
+func (c readClock) armed(d time.Duration) (later time.Duration, never bool) {
 	if d <= 0 {
-		return d
+		return d, false
 	}
-	return Sum(d, c.ahead(c.base()))
+	return Sum(d, c.ahead(c.base())), false
 }
-
-func (c readClock) After(d time.Duration) <-chan time.Time { return c.Clock.After(c.later(d)) }
-func (c readClock) Sleep(d time.Duration)                  { c.Clock.Sleep(c.later(d)) }
-func (c readClock) NewTimer(d time.Duration) clockwork.Timer {
-	return readTimer{c.Clock.NewTimer(c.later(d)), c}
-}
-func (c readClock) AfterFunc(d time.Duration, f func()) clockwork.Timer {
-	return readTimer{c.Clock.AfterFunc(c.later(d), f), c}
-}
-
-type readTimer struct {
-	clockwork.Timer
-	clock readClock
-}
-
-func (t readTimer) Reset(d time.Duration) bool { return t.Timer.Reset(t.clock.later(d)) }

@@ -124,9 +124,8 @@ func (s *Stage) late() bool { return s.Spent() || slices.Max(terms(s.Config())) 
 
 // EnvOf is Env for as many instances on one clock.
 func (s *Stage) EnvOf(instances int) conformance.Env {
-	w := &watched{ending: ending{s.Clock(), s}, rec: s.Rec, most: Endless * instances}
-	w.driver, _ = s.Driver.(*FakeTime)
-	var c clockwork.Clock = w
+	w := &watched{stage: s, most: Endless * instances}
+	var c clockwork.Clock = &arming{ending{s.Clock(), s}, w.armed}
 	if s.Config().Panics != 0 {
 		c = guarded{c}
 	}
@@ -144,7 +143,8 @@ func (s *Stage) env(c clockwork.Clock) conformance.Env {
 		start = start.Add(b.start.Sub(start))
 	}
 	if s.readings != nil {
-		c = readClock{c, start, s.Rec, s.readings}
+		reads := readClock{c, start, s.Rec, s.readings}
+		c = &arming{reads, reads.armed}
 	}
 	return conformance.Env{Clock: c, Start: start}
 }

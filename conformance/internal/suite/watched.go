@@ -40,15 +40,65 @@ func (e ending) NewTimer(d time.Duration) clockwork.Timer {
 	return e.live().NewTimer(d)
 }
 
-// watched is a clock that keeps an implementation from arming timers of no duration at one
+// arming is a clock that changes how timers are armed: with another duration, or so that they never expire.
+type arming struct {
+	clockwork.Clock
+	as func(d time.Duration) (other time.Duration, never bool)
+}
+
+func (a *arming) After(d time.Duration) <-chan time.Time {
+	d, never := a.as(d)
+	if never {
+		return nil
+	}
+	return a.Clock.After(d)
+}
+
+func (a *arming) Sleep(d time.Duration) {
+	d, never := a.as(d)
+	if never {
+		select {}
+	}
+	a.Clock.Sleep(d)
+}
+
+func (a *arming) AfterFunc(d time.Duration, f func()) clockwork.Timer {
+	return a.timer(d, func(d time.Duration) clockwork.Timer { return a.Clock.AfterFunc(d, f) })
+}
+
+func (a *arming) NewTimer(d time.Duration) clockwork.Timer { return a.timer(d, a.Clock.NewTimer) }
+
+func (a *arming) timer(d time.Duration, arm func(time.Duration) clockwork.Timer) clockwork.Timer {
+	d, never := a.as(d)
+	if !never {
+		return armed{arm(d), a}
+	}
+	t := arm(time.Hour)
+	t.Stop()
+	return t
+}
+
+// armed is a timer of such a clock.
+type armed struct {
+	clockwork.Timer
+	clock *arming
+}
+
+func (t armed) Reset(d time.Duration) bool {
+	d, never := t.clock.as(d)
+	if never {
+		return t.Stop()
+	}
+	return t.Timer.Reset(d)
+}
+
+// watched keeps an implementation from arming timers of no duration at one
 // instant for ever: after Endless of them they expire no more, and the trace says so.
 type watched struct {
-	ending
-	rec    *Recorder
-	driver *FakeTime // nil on package time
-	most   int       // of them at one instant
-	at     time.Time // of the newest of them
-	n      int
+	stage *Stage
+	most  int       // of them at one instant
+	at    time.Time // of the newest of them
+	n     int
 }
 
 // atOnce is why a run is left out in which a timer expires as it is armed.
@@ -57,64 +107,23 @@ const atOnce = "only a bubble can wait for what a timer starts at once"
 // Endless is more timers of no duration than one instance needs at one instant.
 const Endless = 1000
 
-// turns reports whether a timer of duration d is one too many.
-func (w *watched) turns(d time.Duration) bool {
+// armed says that a timer never expires if it is one too many.
+func (w *watched) armed(d time.Duration) (same time.Duration, never bool) {
 	w.stage.ends()
 	if d > 0 {
-		return false
+		return d, false
 	}
-	now := w.Clock.Now()
-	w.rec.mu.Lock()
-	defer w.rec.mu.Unlock()
-	if w.driver != nil && w.driver.loses() {
-		w.rec.rec.LeftOut = atOnce
-	}
-	if w.n++; !now.Equal(w.at) {
-		w.at, w.n = now, 1
-	}
-	if w.n > w.most {
-		w.rec.rec.Turned = true
-	}
-	return w.n > w.most
-}
-
-func (w *watched) After(d time.Duration) <-chan time.Time {
-	if w.turns(d) {
-		return nil
-	}
-	return w.Clock.After(d)
-}
-
-func (w *watched) Sleep(d time.Duration) {
-	if w.turns(d) {
-		<-w.After(d)
-	}
-	w.Clock.Sleep(d)
-}
-
-func (w *watched) AfterFunc(d time.Duration, f func()) clockwork.Timer {
-	return w.timer(d, func(d time.Duration) clockwork.Timer { return w.Clock.AfterFunc(d, f) })
-}
-
-func (w *watched) NewTimer(d time.Duration) clockwork.Timer { return w.timer(d, w.Clock.NewTimer) }
-
-func (w *watched) timer(d time.Duration, arm func(time.Duration) clockwork.Timer) clockwork.Timer {
-	if !w.turns(d) {
-		return &watchedTimer{arm(d), w}
-	}
-	t := arm(time.Hour)
-	t.Stop()
-	return t
-}
-
-type watchedTimer struct {
-	clockwork.Timer
-	w *watched
-}
-
-func (t *watchedTimer) Reset(d time.Duration) bool {
-	if t.w.turns(d) {
-		return t.Stop()
-	}
-	return t.Timer.Reset(d)
+	now := w.stage.Clock().Now()
+	driver, fake := w.stage.Driver.(*FakeTime)
+	w.stage.Rec.Locked(func(rec *Recording) {
+		if fake && driver.loses() {
+			rec.LeftOut = atOnce
+		}
+		if w.n++; !now.Equal(w.at) {
+			w.at, w.n = now, 1
+		}
+		never = w.n > w.most
+		rec.Turned = rec.Turned || never
+	})
+	return d, never
 }
