@@ -300,9 +300,8 @@ func If(yes bool, why string) string {
 // memory that there is, of which a process dies.
 const (
 	// Many is how many things [Suite.TakesEach] asks for. What is to hold more is not made if
-	// its constructor takes room or time for each.
+	// its constructor takes room, a byte or more, or time for each.
 	Many      = 1 << 20
-	leastRoom = Many // bytes
 	leastTime = Many * time.Nanosecond
 	// Whatever else the process and the machine do meanwhile, they do not do each time.
 	takes = 5
@@ -311,31 +310,21 @@ const (
 // TakesEach reports whether what make does with [Many] things takes room or time for each of
 // them. What it makes is thrown away by the function that it returns.
 func (s *Suite) TakesEach(make func(st *Stage, n int) (end func())) bool {
-	usual, took, room := time.Duration(math.MaxInt64), time.Duration(math.MaxInt64), uint64(math.MaxUint64)
-	for range takes {
-		for range takes { // a machine that is busy may hold up one of them for long
-			_, one := s.cost(make, 1)
-			usual = min(usual, one)
-		}
-		more, many := s.cost(make, Many)
-		room, took = min(room, more), min(took, many)
-		if room < leastRoom && took < leastTime {
-			return false
-		}
+	little, usual := uint64(math.MaxUint64), time.Duration(math.MaxInt64)
+	for range takes { // a machine that is busy may hold up one of them for long
+		room, took := s.cost(make, 1)
+		little, usual = min(little, room), min(usual, took)
 	}
-	return room >= leastRoom || took >= 10*usual
-}
-
-// KeepsEach reports whether what make does takes room for each of fewer things: a first look, which
-// is over sooner.
-func (s *Suite) KeepsEach(make func(st *Stage, n int) (end func())) bool {
-	const few = Many / 64
-	least := uint64(math.MaxUint64)
-	for range takes {
-		room, _ := s.cost(make, few)
-		least = min(least, room)
+	each := func(n int) bool {
+		for range takes {
+			room, took := s.cost(make, n)
+			if room < little+uint64(n) && took < max(leastTime, 10*usual) {
+				return false
+			}
+		}
+		return true
 	}
-	return least >= 8*few
+	return each(Many/16) || each(Many) // fewer show sooner that they take room
 }
 
 // cost is what a run needs in which n things are made. Its time is taken outside the bubble, where
