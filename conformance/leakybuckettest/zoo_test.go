@@ -63,11 +63,14 @@ func TestTraits_asleep(t *testing.T) {
 		spec := leakybucket.UndeclaredAsleep(source)
 		spec.Traits = leakybuckettest.Traits{}
 		got := map[string]int{}
-		spec.Examine(t, inside.Options{FirstLook: time.Millisecond, Pasted: func(c inside.Choice) {
+		none := func(string, int) bool { return false }
+		o := inside.Options{FirstLook: time.Millisecond, Keep: none, Unprobed: true}
+		o.Settled = func(c inside.Choice) {
 			if c.Value != 0 {
 				got[c.Name] = c.Value
 			}
-		}})
+		}
+		spec.Examine(t, o)
 		if want := map[string]int{"HoldsLockWhileWaiting": 1, "FirstItem": 1, "Unbounded": 1}; !maps.Equal(got, want) {
 			t.Errorf("%v: printed %v, want %v", source, got, want)
 		}

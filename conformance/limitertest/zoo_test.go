@@ -479,9 +479,12 @@ func TestTraits_asleep(t *testing.T) {
 		spec := limiter.UndeclaredAsleep(source)
 		spec.Traits = lt.Traits{}
 		got := map[string]int{}
-		spec.Examine(t, inside.Options{FirstLook: time.Millisecond, Pasted: func(c inside.Choice) {
+		none := func(string, int) bool { return false }
+		o := inside.Options{FirstLook: time.Millisecond, Keep: none, Unprobed: true}
+		o.Settled = func(c inside.Choice) {
 			got[c.Name] = c.Value
-		}})
+		}
+		spec.Examine(t, o)
 		for choice, want := range map[string]int{"HoldsLockWhileWaiting": 1, "Fair": int(lt.FairFIFO), "OnChange": 0,
 			"OneGoroutine": 0,
 			"Initial":      int(lt.InitialFull), "DeadlineCheck": int(lt.DeadlineFailFast)} {

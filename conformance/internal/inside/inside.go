@@ -27,8 +27,6 @@ type Options struct {
 	FirstLook time.Duration
 	// Live runs the rules that fail whatever test is running when they find something.
 	Live bool
-	// Pasted, if it is not nil, is told what the subtest TRAITS would print of each choice. Nothing is explored then.
-	Pasted func(Choice)
 	// Settled, if it is not nil, is told what becomes of each choice where some are undeclared, before the run goes on.
 	Settled func(Choice)
 	// Unseen, if it is not nil, is told of each choice of which a report says that New shows less than it was built

@@ -215,11 +215,10 @@ func (s *settled) told() inside.Choice {
 	}
 }
 
-// settle observes the choices that are undeclared, and returns all of them, with the traits in which what was
-// observed counts as declared. What is observed counts in the choices that come after it. Where nobody must declare
-// more, only those are observed that may excuse something.
-func (e *engine) settle() (all []settled, seen any) {
-	seen = e.c.complete()
+// settle observes the choices that are undeclared, and returns all of them. What is observed counts in the choices
+// that come after it. Where nobody must declare more, only those are observed that may excuse something.
+func (e *engine) settle() (all []settled) {
+	seen := e.c.complete()
 	defer func() { e.attempted = nil }()
 	for i := range e.c.table(e.Suite, seen) {
 		c := e.c.table(e.Suite, seen)[i]
@@ -246,7 +245,7 @@ func (e *engine) settle() (all []settled, seen any) {
 		}
 		all = append(all, s)
 	}
-	return all, seen
+	return all
 }
 
 // adopt goes on as if what is undeclared, and is not to be decided, had been declared as it was observed. On the replay
@@ -259,7 +258,7 @@ func (e *engine) adopt() {
 	if !e.undeclared && !slices.ContainsFunc(e.choices, Choice.left) {
 		return
 	}
-	if e.settled, _ = e.settle(); !e.undeclared && !e.excuses() {
+	if e.settled = e.settle(); !e.undeclared && !e.excuses() {
 		e.settled = nil
 		return
 	}
