@@ -28,6 +28,9 @@ type Lane struct {
 type LaneMark struct {
 	At   time.Duration `json:"at"`
 	Text string        `json:"text"`
+	// Of and Says are the mark in words, as in "callback 1" and "ran", for headlines.
+	Of   string `json:"-"`
+	Says string `json:"-"`
 }
 
 // Span is a call or a callback, from its start to its end. First and Last are its places in

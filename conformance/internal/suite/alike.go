@@ -50,7 +50,7 @@ func Unlike(run *Recording, want, got []Mark, as, because string) *Violation {
 		Headline: fmt.Sprintf("%s, want %s, %s", said(got, k), wanted(want, got, k), as),
 		Because:  because,
 		At:       at,
-		Lanes:    []Lane{{"want", want}, {"got", got}},
+		Lanes:    []Lane{{Name: "want", Marks: want}, {Name: "got", Marks: got}},
 		Run:      run,
 	}
 }
@@ -149,7 +149,8 @@ func AnswersInFull(op conformance.Op, said func(d conformance.Done) string) func
 	return func(rec *Recording) (out []Mark) {
 		for _, d := range rec.Done {
 			if d.Op == op {
-				out = append(out, Mark{d.At, Granted[d.OK], fmt.Sprint(d.Op, " ", d.N), "was " + said(d)})
+				of := fmt.Sprint(d.Op, " ", d.N)
+				out = append(out, Mark{At: d.At, Text: Granted[d.OK], Of: of, Says: "was " + said(d)})
 			}
 		}
 		return out
@@ -177,7 +178,7 @@ func Alike(p *Probe, schedules []conformance.Schedule) (*Violation, string) {
 		Because: fmt.Sprintf("with different payloads (%s) they run then, and payloads must not matter",
 			different.Schedule),
 		At:    at,
-		Lanes: []Lane{{"want", want}, {"got", got}},
+		Lanes: []Lane{{Name: "want", Marks: want}, {Name: "got", Marks: got}},
 		Run:   equal,
 	}, ""
 }

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/escapement-go/escapement/conformance"
+	"github.com/escapement-go/escapement/conformance/internal/inside"
 )
 
 // finding is what was found about one rule.
@@ -122,19 +123,11 @@ func Broken(at time.Duration, because, headline string, args ...any) *Violation 
 	return &Violation{Headline: fmt.Sprintf(headline, args...), Because: because, At: at}
 }
 
-// Lane is a line of the timeline.
-type Lane struct {
-	Name  string
-	Marks []Mark
-}
-
-// Mark is a text at an instant of a lane.
-type Mark struct {
-	At   time.Duration
-	Text string
-	// Of and Says are the mark in words, as in "callback 1" and "ran", for headlines.
-	Of, Says string
-}
+// The timeline of a violation is one of the picture that a report has.
+type (
+	Lane = inside.Lane
+	Mark = inside.LaneMark
+)
 
 // FireMark is how the timeline shows a callback.
 func FireMark(value int) string { return fmt.Sprintf("F%d", value) }
@@ -143,7 +136,8 @@ func FireMark(value int) string { return fmt.Sprintf("F%d", value) }
 func (r *Recording) Got() Lane {
 	got := Lane{Name: "got"}
 	for _, f := range r.Fires {
-		got.Marks = append(got.Marks, Mark{f.Began.At, FireMark(f.Value), fmt.Sprint("callback ", f.Value), "ran"})
+		of := fmt.Sprint("callback ", f.Value)
+		got.Marks = append(got.Marks, Mark{At: f.Began.At, Text: FireMark(f.Value), Of: of, Says: "ran"})
 	}
 	return got
 }

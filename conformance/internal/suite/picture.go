@@ -40,16 +40,9 @@ func (e *engine) assuming(because string) string {
 
 // pictured is the timeline of a violation as data.
 func pictured(v *Violation) *inside.Picture {
-	p := &inside.Picture{At: v.At}
+	p := &inside.Picture{At: v.At, Lanes: lanes(v)}
 	if v.Run.Order != inside.OrderSettled {
 		p.Order = v.Run.Order.String()
-	}
-	for _, l := range lanes(v) {
-		lane := inside.Lane{Name: l.Name}
-		for _, m := range l.Marks {
-			lane.Marks = append(lane.Marks, inside.LaneMark{At: m.At, Text: m.Text})
-		}
-		p.Lanes = append(p.Lanes, lane)
 	}
 	for _, d := range v.Run.Done {
 		if d.Op != verb.Idle {
