@@ -48,47 +48,36 @@ func Panics(p *suite.Probe, configs []conformance.Config, ops []conformance.Op, 
 	after func(rec *suite.Recording, j suite.Job) *suite.Violation) (*suite.Violation, string) {
 	defer p.Recovers(policy == trait.PanicRecovered)()
 	var jobs []suite.Job
-	calm := map[string]conformance.Schedule{} // the schedules without their panic
 	for _, cfg := range configs {
 		gaps := []time.Duration{1, suite.Wait - 1, suite.Wait + 1, 3 * suite.Wait}
 		for _, s := range suite.Enumerate(cfg, ops, gaps, 3) {
 			for _, nth := range []string{"1", "2"} {
-				panics := conformance.Schedule{Config: cfg.With("panics", nth), Steps: s.Steps}
-				jobs, calm[panics.String()] = append(jobs, suite.Job{Schedule: panics}), s
+				jobs = append(jobs, suite.Job{Schedule: suite.Plan(cfg.With("panics", nth), s.Steps...)})
 			}
 		}
 	}
 	panicked := 0
 	var worst *suite.Violation
-	var follow []*suite.Violation // what comes after a panic
-	var again []suite.Job         // and without it
-	keep := func(v *suite.Violation) {
-		if worst == nil || v.Run.Schedule.Compare(worst.Run.Schedule) < 0 {
-			worst = v
-		}
-	}
 	h := p.Run(jobs, func(j suite.Job, rec *suite.Recording) {
 		if !rec.Panicked {
 			return
 		}
 		panicked++
-		if v := gone(rec, policy); v != nil {
-			v.Run = rec
-			keep(v)
-		} else if v = after(rec, j); v != nil {
-			v.Headline, v.Run = "after the panic of a callback: "+v.Headline, rec
-			follow, again = append(follow, v), append(again, suite.Job{Schedule: calm[rec.Schedule.String()]})
+		v := gone(rec, policy)
+		if v == nil {
+			if v = after(rec, j); v == nil {
+				return
+			}
+			calm := suite.Job{Schedule: suite.Plan(j.Schedule.Config.Without("panics"), j.Schedule.Steps...)}
+			if after(p.Rerun(calm.Schedule), calm) != nil {
+				return
+			}
+			v.Headline = "after the panic of a callback: " + v.Headline
+		}
+		if worst == nil || rec.Schedule.Compare(worst.Run.Schedule) < 0 {
+			worst, v.Run = v, rec
 		}
 	})
-	if h == nil && len(again) > 0 {
-		well := map[string]bool{}
-		h = p.Run(again, func(j suite.Job, rec *suite.Recording) { well[j.Schedule.String()] = after(rec, j) == nil })
-		for i, v := range follow {
-			if well[again[i].Schedule.String()] {
-				keep(v)
-			}
-		}
-	}
 	switch {
 	case h != nil:
 		if where := h.LockedOut(); where != "" {

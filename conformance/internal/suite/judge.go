@@ -98,22 +98,14 @@ func (e *engine) keep(r *law, f *finding, v *Violation, family string) {
 func (e *engine) check(r *law, x any) *Violation {
 	if r.Check != nil {
 		v := r.Check(x)
-		if v != nil && r.Owing != nil && !r.Owing(x, e.rerun) {
+		if v != nil && r.Owing != nil && !r.Owing(x, e.Rerun) {
 			return nil
 		}
 		if v != nil || r.Again == nil {
 			return v
 		}
 	}
-	return r.Again(x, e.rerun)
-}
-
-// rerun plays another schedule on a fresh instance, in the same bubble.
-func (e *engine) rerun(s conformance.Schedule) *Recording {
-	j := Job{Schedule: s}
-	st := newStage(e.Suite, j, e.lab.driver(j, e.Bubble))
-	e.c.Play(st)
-	return st.Rec.finish()
+	return r.Again(x, e.Rerun)
 }
 
 // broken is what has broken a rule so far, nil if nothing has.

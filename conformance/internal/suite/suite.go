@@ -213,6 +213,14 @@ func (s *Suite) Run(jobs []Job, see func(Job, *Recording)) *Hang {
 	return s.lab.run(jobs, see)
 }
 
+// Rerun plays another schedule on a fresh instance, in the bubble of the run that is judged.
+func (s *Suite) Rerun(schedule conformance.Schedule) *Recording {
+	j := Job{Schedule: schedule}
+	st := newStage(s, j, s.lab.driver(j, s.Bubble))
+	s.lab.play(st)
+	return st.Rec.finish()
+}
+
 // InBubble runs f in a bubble.
 func (s *Suite) InBubble(f func()) { s.lab.inBubble(f) }
 
