@@ -21,19 +21,12 @@ const (
 // ManyKeys are calls with many keys: one with each key at one instant, and after each of the gaps
 // another one with each, the last key first.
 func ManyKeys(cfg conformance.Config, gaps ...time.Duration) conformance.Schedule {
-	s := suite.Plan(cfg)
-	at := time.Duration(0)
-	for i := range len(gaps) + 1 {
-		if i > 0 {
-			at += gaps[i-1]
-		}
-		for k := 1; k <= manyKeys; k++ {
-			key := k
-			if i%2 == 1 {
-				key = manyKeys + 1 - k
-			}
-			s.Steps = append(s.Steps, conformance.Step{Op: verb.Call, N: len(s.Steps) + 1, K: key, At: at})
-		}
+	s, at, keys := suite.Plan(cfg), time.Duration(0), keys(1, manyKeys, 1)
+	each(&s, verb.Call, at, keys)
+	for _, gap := range gaps {
+		at += gap
+		slices.Reverse(keys)
+		each(&s, verb.Call, at, keys)
 	}
 	return s
 }
@@ -42,17 +35,30 @@ func ManyKeys(cfg conformance.Config, gaps ...time.Duration) conformance.Schedul
 // with every other one again, within its wait or interval and after that of the others.
 func ComingBack(cfg conformance.Config, wait time.Duration) conformance.Schedule {
 	s := suite.Plan(cfg)
-	callEach(&s, 0, allKeys, 1)
-	callEach(&s, 3*wait, allKeys, 1)
-	callEach(&s, 3*wait+wait/2, allKeys, 2)
-	callEach(&s, 4*wait+wait/3, allKeys, 2)
+	all, other := keys(1, allKeys, 1), keys(1, allKeys, 2)
+	each(&s, verb.Call, 0, all)
+	each(&s, verb.Call, 3*wait, all)
+	each(&s, verb.Call, 3*wait+wait/2, other)
+	each(&s, verb.Call, 4*wait+wait/3, other)
 	return s
 }
 
-// callEach adds a call with each key from 1 to the last, or with every other one if step is 2.
-func callEach(s *conformance.Schedule, at time.Duration, last, step int) {
-	for k := 1; k <= last; k += step {
-		s.Steps = append(s.Steps, conformance.Step{Op: verb.Call, N: len(s.Steps) + 1, K: k, At: at})
+// keys are those from one to another, of which each so many is taken.
+func keys(from, to, every int) (out []int) {
+	for k := from; k <= to; k += every {
+		out = append(out, k)
+	}
+	return out
+}
+
+// each adds an operation with each of some keys.
+func each(s *conformance.Schedule, op conformance.Op, at time.Duration, keys []int) {
+	for _, k := range keys {
+		st := conformance.Step{Op: op, At: at}
+		if op.Counts() {
+			st.N = suite.InsideNumber(*s)
+		}
+		s.Steps = append(s.Steps, WithKey(st, k))
 	}
 }
 
@@ -61,23 +67,12 @@ func callEach(s *conformance.Schedule, at time.Duration, last, step int) {
 // are called again.
 func Ended(cfg conformance.Config, wait time.Duration, op conformance.Op) conformance.Schedule {
 	s := suite.Plan(cfg)
-	calls := 0
-	each := func(op conformance.Op, at time.Duration, from, to int) {
-		for k := from; k <= to; k++ {
-			st := conformance.Step{Op: op, At: at}
-			if op.Counts() {
-				calls++
-				st.N = calls
-			}
-			s.Steps = append(s.Steps, WithKey(st, k))
-		}
-	}
-	const half = allKeys / 2
-	each(verb.Call, 0, 1, half)
-	each(op, 2*wait, 1, half)
-	each(verb.Call, 2*wait, half+1, allKeys)
-	each(op, 2*wait+wait/2, half+1, allKeys)
-	each(verb.Call, 3*wait, 1, half)
+	half, others := keys(1, allKeys/2, 1), keys(allKeys/2+1, allKeys, 1)
+	each(&s, verb.Call, 0, half)
+	each(&s, op, 2*wait, half)
+	each(&s, verb.Call, 2*wait, others)
+	each(&s, op, 2*wait+wait/2, others)
+	each(&s, verb.Call, 3*wait, half)
 	return s
 }
 
@@ -117,8 +112,8 @@ func Flow(cfg conformance.Config, gap time.Duration, n int, others ...conformanc
 // Throng are more keys than most tables hold, in one wait or interval. The first ones come back in it.
 func Throng(cfg conformance.Config, wait time.Duration) conformance.Schedule {
 	s := suite.Plan(cfg)
-	callEach(&s, 0, 130, 1)
-	callEach(&s, wait/2, 4, 1)
+	each(&s, verb.Call, 0, keys(1, 130, 1))
+	each(&s, verb.Call, wait/2, keys(1, 4, 1))
 	return s
 }
 
