@@ -22,7 +22,7 @@ func (e *engine) hint(r *law, v *Violation) string {
 	case rec.Refused != "" && e.profile.Refusals, rec.Refused == "" && len(rec.Done) == 0:
 		return "" // nothing was done, for whatever reason
 	}
-	_, blind := e.holds(r, e.traits, e.choices, v.Run)
+	_, blind := e.holds(r, e.declaredNow(), v.Run)
 	var held, freed []string
 	for _, o := range e.others() {
 		inForce, ok := e.holdsWith(r, v.Run, o)
@@ -139,8 +139,7 @@ func (e *engine) holdsWith(r *law, rec *Recording, o otherwise) (inForce, ok boo
 			return false, false
 		}
 	}
-	d := e.declared(o)
-	return e.holds(r, d.traits, d.choices, rec)
+	return e.holds(r, e.declared(o), rec)
 }
 
 // declaration is what would be declared, with the rules that then judge traces.
@@ -191,20 +190,14 @@ func (e *engine) review(rec *Recording) Job {
 	return Job{Schedule: s, Order: rec.Order, Family: e.familyOf(s), Look: true, Review: true}
 }
 
-// holds reports whether a run breaks no rule with the traits t, and whether r is in force
-// with them. Nothing is run again for it.
-func (e *engine) holds(r *law, t any, choices []Choice, rec *Recording) (inForce, ok bool) {
-	j := e.review(rec)
-	x := e.c.exam(t, rec, j)
-	judges := func(r *law) bool {
-		return !r.probes() && skip(e.Suite, r, t, choices).why == "" &&
-			r.about(j) && r.sees(x)
-	}
-	breaks := func(r *law) bool { return r.Check != nil && r.Check(x) != nil }
-	if inForce = judges(r); inForce && breaks(r) {
-		return true, false
-	}
-	return inForce, !slices.ContainsFunc(e.rules, func(o *law) bool { return judges(o) && breaks(o) })
+// holds reports whether a run breaks no rule with a declaration, and whether r is in force
+// with it. Nothing is run again for it.
+func (e *engine) holds(r *law, d declaration, rec *Recording) (inForce, ok bool) {
+	run := job{Job: e.review(rec), rec: rec, observed: true}
+	x := e.c.exam(d.traits, rec, run.Job)
+	breaks := func(r *law) bool { return e.finds(r, x, run) != nil }
+	inForce = skip(e.Suite, r, d.traits, d.choices).why == "" && r.about(run.Job) && r.sees(x)
+	return inForce, !slices.ContainsFunc(d.judges, breaks)
 }
 
 // observe is what was observed of a choice with the traits as they are declared; 0 where
