@@ -331,22 +331,21 @@ func (e *engine) forces(choice int) (on, off map[string][]string, needed []strin
 		}
 		names = append(names, name)
 	}
-	for value, name := range names {
-		here := e.declared(otherwise{choice, value, ""})
-		for other := range names {
-			there := e.declared(otherwise{choice, other, ""})
-			for _, id := range e.freed(there, here) {
-				switch {
-				case value > 0 && !slices.Contains(off[id], name):
-					off[id] = append(off[id], name)
-				case value == 0 && !slices.Contains(needed, id):
-					needed = append(needed, id)
-				}
-			}
+	for _, r := range e.rules {
+		in := make([]bool, len(names)) // force with each value
+		for value := range names {
+			d := e.declared(otherwise{choice, value, ""})
+			in[value] = skip(e.Suite, r, d.traits, d.choices).why == ""
 		}
-		for _, r := range e.rules {
-			if value > 0 && skip(e.Suite, r, here.traits, here.choices).why == "" {
+		for value, name := range names {
+			switch {
+			case value > 0 && in[value]:
 				on[r.ID] = append(on[r.ID], name)
+			case in[value] || !slices.Contains(in, true):
+			case value > 0:
+				off[r.ID] = append(off[r.ID], name)
+			default:
+				needed = append(needed, r.ID)
 			}
 		}
 	}
