@@ -349,8 +349,7 @@ func (e *engine) againBreaks(r *law, rec *Recording, d declaration) (broken bool
 	s := rec.Schedule
 	jobs := []Job{{Schedule: s, Order: rec.Order, Family: e.familyOf(s), Look: true}}
 	e.Run(jobs, func(j Job, rec *Recording) {
-		x := e.c.exam(d.traits, rec, j)
-		broken = rec.LeftOut == "" && r.about(j) && r.sees(x) && e.check(r, x) != nil
+		broken = e.foundWith(r, job{Job: j, rec: rec, observed: true, fresh: true}, d) != nil
 	})
 	return broken
 }

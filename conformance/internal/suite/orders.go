@@ -214,14 +214,14 @@ func (e *engine) exploreRace(j Job) {
 			return nil
 		}
 		overtaken := st.Driver.(interface{ Overtaken() bool }).Overtaken()
-		x := e.c.exam(e.traits, rec, j)
+		x, run := e.c.exam(e.traits, rec, j), job{Job: j, rec: rec, observed: true}
 		var broken []breach
 		for _, r := range active {
-			if r.Check == nil || r.ID == leakRule || !r.about(j) || !r.sees(x) {
+			if r.Check == nil || r.ID == leakRule {
 				continue
 			}
-			if v := r.Check(x); v != nil && !(v.Chance && overtaken) {
-				v.Run, v.Chance = rec, false
+			if v := e.finds(r, x, run); v != nil && !(v.Chance && overtaken) {
+				v.Chance = false
 				broken = append(broken, breach{r, v})
 			}
 		}

@@ -106,20 +106,13 @@ func (e *engine) breaksAlone(r *law, family string, s conformance.Schedule) (v *
 		jobs = append(jobs, Job{Schedule: s, Order: o, Family: family, Review: true})
 	}
 	h := e.lab.run(jobs, func(j Job, rec *Recording) {
-		if v != nil || rec.LeftOut != "" || !r.about(j) {
-			return
-		}
-		x := e.c.exam(e.traits, rec, j)
-		if !r.sees(x) {
-			return
-		}
-		found := r.Check(x)
+		found := e.foundWith(r, job{Job: j, rec: rec, observed: true}, declaration{traits: e.traits})
 		switch {
-		case found == nil || found.Chance:
+		case v != nil || found == nil || found.Chance:
 		case doubtful(r.ID, j, rec):
 			open = &doubt{r, found.Kind, j}
 		default:
-			v, found.Run = found, rec
+			v = found
 		}
 	})
 	if v == nil && h == nil && open != nil {
