@@ -30,6 +30,8 @@ type Driver interface {
 	Race(at time.Duration, order inside.Order, step func())
 	// Armed reports whether a timer is armed that somebody could stop, as far as the driver can know.
 	Armed() bool
+	// used is what the run has used up so far.
+	used() *budget
 }
 
 // FakeTime is the driver of Injected and Explicit runs: it moves a fake clock. In a bubble
@@ -210,7 +212,7 @@ const polls = "the implementation reads the clock so often that this schedule ta
 // budget counts how often an implementation wakes in a run.
 type budget struct {
 	wakes int
-	spent bool
+	spent bool // time stands still because it is used up
 
 	overtaken bool // see racing
 }
@@ -222,11 +224,7 @@ func (b *budget) wake() bool {
 	return b.spent
 }
 
-// Spent reports whether time stands still because the budget is used up.
-func (b *budget) Spent() bool { return b.spent }
-
-// woken is how often it woke.
-func (b *budget) woken() int { return b.wakes }
+func (b *budget) used() *budget { return b }
 
 // exhausted is what ends an advance of the fake clock.
 type exhausted struct{}

@@ -199,9 +199,6 @@ func (b *budget) racing(driver *sched.G, step func()) func() {
 	}
 }
 
-// Overtaken reports whether any did.
-func (b *budget) Overtaken() bool { return b.overtaken }
-
 // exploreRace explores one schedule. What honest code does where it is overtaken before its callback starts counts only
 // where no goroutine of it went on before the racing step had returned.
 func (e *engine) exploreRace(j Job) {
@@ -213,7 +210,7 @@ func (e *engine) exploreRace(j Job) {
 		if rec.LeftOut != "" || rec.Refused != "" {
 			return nil
 		}
-		overtaken := st.Driver.(interface{ Overtaken() bool }).Overtaken()
+		overtaken := st.used().overtaken
 		x, run := e.c.exam(e.traits, rec, j), job{Job: j, rec: rec, observed: true}
 		var broken []breach
 		for _, r := range active {

@@ -68,9 +68,7 @@ func (s *Stage) hand(judge func(Job, *Recording), j Job, next *atomic.Int64) {
 		<-forever
 	}
 	rec := s.Rec.finish()
-	if d, ok := s.Driver.(interface{ woken() int }); ok {
-		rec.wakes = d.woken()
-	}
+	rec.wakes = s.used().wakes
 	judge(j, rec)
 	next.Add(1)
 	if !s.fate.CompareAndSwap(judging, playing) {
@@ -110,10 +108,7 @@ func (s *Stage) To(at time.Duration) {
 }
 
 // Spent reports whether time stands still because the budget of the run is used up.
-func (s *Stage) Spent() bool {
-	d, ok := s.Driver.(interface{ Spent() bool })
-	return ok && d.Spent()
-}
+func (s *Stage) Spent() bool { return s.used().spent }
 
 // Env is what the instance is made in. Its clock recovers the planned panic, and stops an
 // implementation that arms timers of no duration without end.

@@ -256,8 +256,8 @@ func TestBudget_tickerThatStartsLate(t *testing.T) {
 		}()
 		b.To(time.Hour)
 		close(end)
-		if now := b.Now(); !b.Spent() || now < Wait || now > Wait+time.Millisecond {
-			t.Errorf("time stands still at %v: %v", now, b.Spent())
+		if now := b.Now(); !b.spent || now < Wait || now > Wait+time.Millisecond {
+			t.Errorf("time stands still at %v: %v", now, b.spent)
 		}
 	})
 }
