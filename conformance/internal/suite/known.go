@@ -116,7 +116,7 @@ func (e *engine) insist(v *conformance.Verdict) bool {
 		if err != nil || k.Schedule == "" || v.Status == conformance.Fail && !e.schedules[k.Schedule] {
 			continue // a probe's, or one that is no longer the smallest
 		}
-		if e.repeats(v.Rule, s) {
+		if e.repeats(v.Rule, e.found(v.Rule), s) {
 			return true
 		}
 	}
@@ -126,19 +126,13 @@ func (e *engine) insist(v *conformance.Verdict) bool {
 // stillBreaks reports whether a rule is still broken on the schedule of an entry.
 func (e *engine) stillBreaks(rule string, k conformance.Known) bool {
 	s, err := conformance.ParseSchedule(k.Schedule)
-	if err != nil || e.lacks(s) != "" {
-		return false
-	}
-	all := e.findings
-	e.findings = map[string]*finding{}
-	defer func() { e.findings = all }()
-	return e.repeats(rule, s)
+	return err == nil && e.lacks(s) == "" && e.repeats(rule, newFinding(), s)
 }
 
-// repeats runs a schedule up to tries times, and reports whether it broke the rule. Other
+// repeats runs a schedule up to tries times, and reports whether it broke the rule, of which f was found before. Other
 // rules do not count.
-func (e *engine) repeats(rule string, s conformance.Schedule) bool {
-	f, all := e.found(rule), e.findings
+func (e *engine) repeats(rule string, f *finding, s conformance.Schedule) bool {
+	all := e.findings
 	e.findings = map[string]*finding{rule: f}
 	defer func() { e.findings = all }()
 	for range tries {
