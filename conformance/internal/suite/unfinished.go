@@ -362,8 +362,7 @@ func (e *engine) couldNot(id, law, why string) string {
 	if u != nil {
 		if s := u.schedule(); s != "" {
 			fmt.Fprintf(&b, "\n%s\n", s)
-			replay = fmt.Sprintf("replay: ESCAPEMENT_SCHEDULE=%s go test -run %s %s\n",
-				quoted(s), quoted(e.pattern(id)), e.pkg)
+			replay = "replay: " + e.replay(id, &Violation{Run: Unrecorded(u.hang.Job)}) + "\n"
 		}
 		b.WriteString(e.stacksOnce(u.hang))
 	}
