@@ -196,15 +196,8 @@ func (r *reducer) rounderGaps() {
 
 // plainerNumbers lets payloads count from 1, and of what is asked for there be 1.
 func (r *reducer) plainerNumbers() {
-	calls := 0
+	r.add(func(t *conformance.Schedule) { *t = Renumbered(*t) })
 	for i, st := range r.s.Steps {
-		if st.Op.Counts() {
-			calls++
-			if want := calls; st.N != want {
-				r.add(func(t *conformance.Schedule) { t.Steps[i].N = want })
-			}
-			continue
-		}
 		if st.N > 1 && st.Op.Amount() {
 			r.add(func(t *conformance.Schedule) { t.Steps[i].N = 1 })
 		}
