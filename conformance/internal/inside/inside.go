@@ -62,7 +62,6 @@ type Choice struct {
 	// assumed where nothing refutes it.
 	Value, Strict int
 	Decision      bool
-	Nominal       bool // its values are as good as each other
 	Seen          bool // the value was observed
 }
 

@@ -211,7 +211,7 @@ type job struct {
 func (s *settled) told() inside.Choice {
 	return inside.Choice{
 		Name: s.Name, Value: cmp.Or(s.Declared, s.assumed, s.seen), Strict: s.strict(),
-		Decision: s.open(), Nominal: len(s.Order) == 0 && !s.measured(), Seen: s.seen != 0,
+		Decision: s.open(), Seen: s.seen != 0,
 	}
 }
 
