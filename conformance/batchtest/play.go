@@ -2,7 +2,6 @@ package batchtest
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -18,11 +17,6 @@ type detail struct {
 	settled []conformance.Mark // points at which nothing moved any more
 	changed int                // the fire whose slice changed while the consumer had it, counted from 1
 	over    bool               // what comes now is not of the schedule
-}
-
-// Signs are the marks of a batcher's timeline.
-func (c *contract) Signs() []suite.Sign {
-	return []suite.Sign{{Like: regexp.MustCompile(`^\{`), Means: "{1,2} is a batch that is handed over"}}
 }
 
 // batchMark is how the timeline shows a batch.

@@ -145,7 +145,8 @@ func (c *contract) Profile() suite.Profile {
 	return suite.Profile{Name: c.spec.Name, Time: c.spec.Time, Known: c.spec.KnownFailing,
 		Kind: "batcher", Package: "batchtest", Page: page, Receivers: true,
 		Unmade:   suite.If(c.spec.New == nil, "a batcher"),
-		OwnClock: "a batcher needs a clock of its own", InBubble: "a batcher can only be settled"}
+		OwnClock: "a batcher needs a clock of its own", InBubble: "a batcher can only be settled",
+		Signs: []suite.Sign{{Like: `^\{`, Means: "{1,2} is a batch that is handed over"}}}
 }
 
 // opRefuses is the ability to refuse an item.

@@ -1,7 +1,6 @@
 package clocktest
 
 import (
-	"regexp"
 	"time"
 
 	"github.com/escapement-go/escapement/conformance"
@@ -16,19 +15,6 @@ type comparison struct {
 	doing string
 	// ledger is that of the run on package time.
 	ledger *ledger
-}
-
-// Signs are the marks of a clock's timeline.
-func (c *contract) Signs() []suite.Sign {
-	return []suite.Sign{
-		{Like: regexp.MustCompile(`^F\d`), Means: "F is a function that runs"},
-		{Like: regexp.MustCompile(`^S\d`), Means: "S is a sleeper that wakes"},
-		{Like: regexp.MustCompile(`^C\d`), Means: "C is the state of a context"},
-		{Like: regexp.MustCompile(`^[yn]$`), Means: "y and n are answers, true and false"},
-		{Like: regexp.MustCompile(`^done$`), Means: "done is a return"},
-		{Like: regexp.MustCompile(`^-$`), Means: "- is nothing to read"},
-		{Like: regexp.MustCompile(`^!$`), Means: "! is a panic"},
-	}
 }
 
 // Play runs a schedule on package time and on a fresh clock, in the same bubble: neither

@@ -179,7 +179,16 @@ func newContract(spec Spec) *contract { return &contract{spec: spec, traits: spe
 func (c *contract) Profile() suite.Profile {
 	return suite.Profile{Name: c.spec.Name, Time: conformance.Injected, Known: c.spec.KnownFailing,
 		Kind: "clock", Package: "clocktest", Page: page, JudgesClock: true,
-		Unmade: suite.If(c.spec.New == nil, "a clock"), InBubble: "package time can only be held"}
+		Unmade: suite.If(c.spec.New == nil, "a clock"), InBubble: "package time can only be held",
+		Signs: []suite.Sign{
+			{Like: `^F\d`, Means: "F is a function that runs"},
+			{Like: `^S\d`, Means: "S is a sleeper that wakes"},
+			{Like: `^C\d`, Means: "C is the state of a context"},
+			{Like: `^[yn]$`, Means: "y and n are answers, true and false"},
+			{Like: `^done$`, Means: "done is a return"},
+			{Like: `^-$`, Means: "- is nothing to read"},
+			{Like: `^!$`, Means: "! is a panic"},
+		}}
 }
 
 // Lacks says that nothing can wait for the clock.

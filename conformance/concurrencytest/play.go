@@ -2,7 +2,6 @@ package concurrencytest
 
 import (
 	"context"
-	"regexp"
 	"runtime"
 	"slices"
 	"time"
@@ -27,17 +26,6 @@ type run struct {
 	atOnce []conformance.Step // without a pause, those under way
 
 	counts bool // of goroutines, as a look at all stacks is dear: only what piled judges
-}
-
-// Signs are the marks of the timeline of a concurrency limiter.
-func (c *contract) Signs() []suite.Sign {
-	return []suite.Sign{
-		{Like: regexp.MustCompile(`^\d+\+$`), Means: "+ runs"},
-		{Like: regexp.MustCompile(`^\d+w$`), Means: "w waits"},
-		{Like: regexp.MustCompile(`^\d+x$`), Means: "x is rejected"},
-		{Lane: endLane, Like: regexp.MustCompile(`^all$`), Means: "all is where the suite releases all " +
-			"running requests"},
-	}
 }
 
 // Play runs a schedule on a fresh limiter.

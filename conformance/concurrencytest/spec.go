@@ -179,6 +179,9 @@ func (c *contract) Profile() suite.Profile {
 		Kind: "concurrency", Package: "concurrencytest", Page: page, Anyhow: anyhow,
 		Unmade:   suite.If(c.spec.New == nil, "a limiter"),
 		OwnClock: "waiters need a clock of their own", InBubble: "waiters can only be settled",
+		Signs: []suite.Sign{{Like: `^\d+\+$`, Means: "+ runs"}, {Like: `^\d+w$`, Means: "w waits"},
+			{Like: `^\d+x$`, Means: "x is rejected"},
+			{Lane: endLane, Like: `^all$`, Means: "all is where the suite releases all running requests"}},
 		Asleep: "If a waiter is meant to hold a lock meanwhile, declare " +
 			"concurrencytest.Traits{HoldsLockWhileWaiting: true}: what happens while one waits is judged " +
 			"then."}

@@ -1,7 +1,6 @@
 package leakybuckettest
 
 import (
-	"regexp"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -34,11 +33,6 @@ func (f *Funcs) end() {
 	case f.Close != nil:
 		suite.Start(func() { _ = suite.Catch(f.Close) })
 	}
-}
-
-// Signs are the marks of a leaky bucket's timeline.
-func (c *contract) Signs() []suite.Sign {
-	return []suite.Sign{{Like: regexp.MustCompile(`^F\d`), Means: "F is an item that leaves"}}
 }
 
 // Play runs a schedule on a fresh leaky bucket.

@@ -161,6 +161,7 @@ func (c *contract) Profile() suite.Profile {
 		Unmade:   suite.If(c.spec.New == nil, "a leaky bucket"),
 		OwnClock: "a leaky bucket needs a clock of its own", Unfit: c.unfit,
 		Anyhow: []conformance.Op{verb.Wall},
+		Signs:  []suite.Sign{{Like: `^F\d`, Means: "F is an item that leaves"}},
 		Asleep: "If a waiter is meant to hold a lock while it sleeps, declare " +
 			"leakybuckettest.Traits{HoldsLockWhileWaiting: true}: then single callers are judged."}
 }

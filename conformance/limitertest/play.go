@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"math"
 	"math/bits"
-	"regexp"
 	"slices"
 	"time"
 
@@ -246,15 +245,6 @@ const (
 	refuses   = "the constructor refused such a rate or burst"
 	holdsEach = "the constructor takes room or time for each token, and there would be too many"
 )
-
-// Signs are the marks of a limiter's timeline.
-func (c *contract) Signs() (all []suite.Sign) {
-	for _, sign := range [][2]string{{`^y$`, "y is granted"}, {`^n$`, "n is denied"}, {`^\?$`, "? is either"},
-		{`^\+`, "+ is the delay of a reservation"}, {`^err$`, "err is a wait that failed"}} {
-		all = append(all, suite.Sign{Like: regexp.MustCompile(sign[0]), Means: sign[1]})
-	}
-	return all
-}
 
 func (c *contract) Play(st *suite.Stage) {
 	cfg := st.Config()

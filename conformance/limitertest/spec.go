@@ -232,6 +232,9 @@ func (c *contract) Profile() suite.Profile {
 		Kind: "limiter", Package: "limitertest", Page: page, Answers: verb.Allow,
 		Unsettled: true, Waiting: true, Refusals: true,
 		Unmade: suite.If(c.spec.New == nil, "a limiter"), Unfit: c.unfit,
+		Signs: []suite.Sign{{Like: `^y$`, Means: "y is granted"}, {Like: `^n$`, Means: "n is denied"},
+			{Like: `^\?$`, Means: "? is either"}, {Like: `^\+`, Means: "+ is the delay of a reservation"},
+			{Like: `^err$`, Means: "err is a wait that failed"}},
 		Asleep: "If a wait is meant to hold a lock while it sleeps, declare " +
 			"limitertest.Traits{HoldsLockWhileWaiting: true}: then single calls are judged."}
 }

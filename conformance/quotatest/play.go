@@ -1,7 +1,6 @@
 package quotatest
 
 import (
-	"regexp"
 	"strings"
 	"time"
 
@@ -65,15 +64,6 @@ func (f *Funcs) stop() {
 func (f *Funcs) end(st *suite.Stage, at, window time.Duration) {
 	if f.stop(); f.Stop == nil && st.Time != conformance.Explicit {
 		st.Rest(at, window)
-	}
-}
-
-// Signs are the marks of a quota's timeline.
-func (c *contract) Signs() []suite.Sign {
-	return []suite.Sign{
-		{Like: regexp.MustCompile(`^y$`), Means: "y is granted"},
-		{Like: regexp.MustCompile(`^n$`), Means: "n is denied"},
-		{Like: regexp.MustCompile(`^\?$`), Means: "? is either"},
 	}
 }
 

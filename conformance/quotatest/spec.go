@@ -183,7 +183,9 @@ type contract struct {
 func (c *contract) Profile() suite.Profile {
 	return suite.Profile{Name: c.spec.Name, Time: c.spec.Time, Known: c.spec.KnownFailing,
 		Kind: "quota", Package: "quotatest", Page: page, Answers: verb.Allow, Refusals: true,
-		Unmade: suite.If(c.spec.New == nil, "a limiter"), Unfit: c.unfit}
+		Unmade: suite.If(c.spec.New == nil, "a limiter"), Unfit: c.unfit,
+		Signs: []suite.Sign{{Like: `^y$`, Means: "y is granted"}, {Like: `^n$`, Means: "n is denied"},
+			{Like: `^\?$`, Means: "? is either"}}}
 }
 
 // unfit refuses specs that cannot be run.

@@ -147,6 +147,8 @@ type Profile struct {
 	Refusals bool
 	// Receivers says that racing steps are run in [inside.OrderReceived] too.
 	Receivers bool
+	// Signs are the marks of its timelines, beside those of all contracts.
+	Signs []Sign
 	// JudgesClock says that the fake clock is what is judged: in stacks its functions count
 	// as the implementation's, not as the suite's.
 	JudgesClock bool

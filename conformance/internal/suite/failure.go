@@ -49,11 +49,7 @@ func (e *engine) text(r *law, v *Violation) string {
 				"below they are sorted by their instants\n")
 		}
 		all := lanes(v, v.Run.busy()...)
-		var own []Sign
-		if c, ok := e.c.of().(Signed); ok {
-			own = c.Signs()
-		}
-		fmt.Fprintf(&b, "\n%s%s\n", draw(all, v.At), legend(all, own))
+		fmt.Fprintf(&b, "\n%s%s\n", draw(all, v.At), legend(all, e.profile.Signs))
 	}
 	b.WriteString(strings.TrimPrefix(v.order, "\n"))
 	fmt.Fprintf(&b, "replay: %s\n", e.replay(r.ID, v))

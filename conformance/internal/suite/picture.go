@@ -147,25 +147,20 @@ func (e *engine) shown(rec *Recording) *Violation {
 
 // Sign is a mark that a timeline explains where it occurs.
 type Sign struct {
-	Like  *regexp.Regexp // the marks that it is
-	Lane  string         // where it occurs; "" stands for the lanes want and got
-	Means string         // "y is granted"
-}
-
-// Signed is a contract whose timelines have marks of their own.
-type Signed interface {
-	Signs() []Sign
+	Like  string // the marks that it is, as a regular expression
+	Lane  string // where it occurs; "" stands for the lanes want and got
+	Means string // "y is granted"
 }
 
 // commonSigns are those of all contracts.
 var commonSigns = []Sign{
-	{regexp.MustCompile(`^\d*\*$`), anyLane, "* is called inside a callback"},
-	{regexp.MustCompile(`~$`), anyLane, "~ comes just when something is due"},
-	{regexp.MustCompile(`^x~?$`), anyLane, "x is the call"},
-	{regexp.MustCompile(`\(([a-z ]+\d+ )?[0-9.]+(ns|us|ms|s|m|h)\)`), anyLane,
+	{`^\d*\*$`, anyLane, "* is called inside a callback"},
+	{`~$`, anyLane, "~ comes just when something is due"},
+	{`^x~?$`, anyLane, "x is the call"},
+	{`\(([a-z ]+\d+ )?[0-9.]+(ns|us|ms|s|m|h)\)`, anyLane,
 		"a time in brackets is how long it may wait"},
-	{regexp.MustCompile(`\[$`), "busy", "[ and ) are where a callback begins and ends"},
-	{regexp.MustCompile(`\[|\)`), inside.LaneWindow, "[ and ) are where a window begins and ends"},
+	{`\[$`, "busy", "[ and ) are where a callback begins and ends"},
+	{`\[|\)`, inside.LaneWindow, "[ and ) are where a window begins and ends"},
 }
 
 const anyLane = "any"
@@ -185,7 +180,8 @@ func legend(lanes []Lane, own []Sign) string {
 }
 
 func occurs(sign Sign, lanes []Lane) bool {
-	like := func(m Mark) bool { return sign.Like.MatchString(m.Text) }
+	pattern := regexp.MustCompile(sign.Like)
+	like := func(m Mark) bool { return pattern.MatchString(m.Text) }
 	return slices.ContainsFunc(lanes, func(l Lane) bool {
 		here := l.Name == sign.Lane || sign.Lane == anyLane || sign.Lane == "" && (l.Name == "want" || l.Name == "got")
 		return here && slices.ContainsFunc(l.Marks, like)
