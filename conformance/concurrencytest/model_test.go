@@ -168,7 +168,7 @@ func TestPlan_after(t *testing.T) {
 	tr := strictest()
 	pos := plan{cfg: s.Config}.after(&tr, s.Steps, 200*time.Millisecond)
 	for id, want := range map[int]fate{1: fateLeft, 2: fateRuns, 3: fateFull, 4: fateLate} {
-		if got := pos.fates[pos.index[id]]; got != want {
+		if got := pos.fates[id-1]; got != want {
 			t.Errorf("request %d: %d, want %d", id, got, want)
 		}
 	}

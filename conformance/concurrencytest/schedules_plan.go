@@ -76,30 +76,21 @@ func (p plan) schedules(tr *Traits) []conformance.Schedule {
 	return out
 }
 
-// position is what a point of a schedule is like, where the order of service is given.
-type position struct {
-	*state
-	index map[int]int  // of requests in the model
-	early map[int]bool // whose contexts were cancelled before they came
-}
-
-// after foretells what comes of steps that are done one after the other, up to an instant.
-func (p plan) after(traits *Traits, steps []conformance.Step, at time.Duration) *position {
-	pos := &position{index: map[int]int{}, early: map[int]bool{}}
+// after foretells what comes of steps that are done one after the other, up to an instant, where the order of service
+// is given.
+func (p plan) after(traits *Traits, steps []conformance.Step, at time.Duration) *state {
 	tr := &trace{}
 	for _, st := range append(slices.Clone(steps), conformance.Step{At: at}) {
 		g := &group{at: st.At, settled: conformance.Mark{Seq: 1}}
 		tr.groups = append(tr.groups, g)
-		r, known := pos.index[st.N]
+		r := st.N - 1
+		known := r < len(tr.requests)
 		switch {
 		case st.Op == "":
 			continue
 		case comes(st.Op):
-			r = len(tr.requests)
 			tr.requests = append(tr.requests, &request{id: st.N})
-			pos.index[st.N] = r
 		case st.Op == verb.Cancel && !known:
-			pos.early[st.N] = true
 			r = -1
 		case st.Op == verb.Release && !known:
 			continue
@@ -108,16 +99,18 @@ func (p plan) after(traits *Traits, steps []conformance.Step, at time.Duration) 
 	}
 	f := newFrame(traits.config(p.cfg, nil), traits, tr)
 	f.foretells = true
-	pos.state = model.Check(limiters, f, f.events()).End[0]
-	return pos
+	return model.Check(limiters, f, f.events()).End[0]
 }
 
 // next lists what can be done at an instant after steps.
 func (p plan) next(traits *Traits, steps []conformance.Step, at time.Duration) []conformance.Step {
 	pos := p.after(traits, steps, at)
-	out, id := p.ending(pos)
-	out = append(out, p.coming(pos, id)...)
-	if p.early && !pos.early[id] {
+	done := func(op conformance.Op, n int) bool {
+		return slices.ContainsFunc(steps, func(s conformance.Step) bool { return s.Op == op && (n == 0 || s.N == n) })
+	}
+	id := len(pos.fates) + 1
+	out := append(p.ending(pos), p.coming(pos, id)...)
+	if p.early && !done(verb.Cancel, id) {
 		out = append(out, conformance.Step{Op: verb.Cancel, N: id})
 	}
 	for _, n := range p.resize {
@@ -127,10 +120,9 @@ func (p plan) next(traits *Traits, steps []conformance.Step, at time.Duration) [
 			out = append(out, conformance.Step{Op: verb.Resize, N: n})
 		}
 	}
-	if p.over && !slices.ContainsFunc(steps, func(s conformance.Step) bool { return s.N == nobody }) {
-		released := slices.ContainsFunc(steps, func(s conformance.Step) bool { return s.Op == verb.Release })
+	if p.over && !done(verb.Release, nobody) {
 		switch used := pos.used; {
-		case p.again && !released: // there is nothing to call again
+		case p.again && !done(verb.Release, 0): // there is nothing to call again
 		case used == 0, p.again:
 			out = append(out, conformance.Step{Op: verb.Release, N: nobody})
 		case traits.OverRelease == OverReleasePanics && traits.weighs() && traits.Oversize != OversizeClamped:
@@ -141,24 +133,19 @@ func (p plan) next(traits *Traits, steps []conformance.Step, at time.Duration) [
 }
 
 // waitsForMore reports whether a request waits that asks for more than n slots.
-func (pos *position) waitsForMore(n int) bool {
-	for r, f := range pos.fates {
-		if f == fateWaits && pos.demands[r].weight > n {
+func (s *state) waitsForMore(n int) bool {
+	for r, f := range s.fates {
+		if f == fateWaits && s.demands[r].weight > n {
 			return true
 		}
 	}
 	return false
 }
 
-// ending lists what can be done with the requests that have come, and the number of the next
-// one.
-func (p plan) ending(pos *position) (out []conformance.Step, next int) {
-	for id := 1; ; id++ {
-		r, ok := pos.index[id]
-		if !ok {
-			return out, id
-		}
-		switch pos.fates[r] {
+// ending lists what can be done with the requests that have come.
+func (p plan) ending(pos *state) (out []conformance.Step) {
+	for r, f := range pos.fates {
+		switch id := r + 1; f {
 		case fateRuns:
 			out = append(out, conformance.Step{Op: verb.Release, N: id})
 			for _, end := range p.ends {
@@ -173,10 +160,11 @@ func (p plan) ending(pos *position) (out []conformance.Step, next int) {
 			}
 		}
 	}
+	return out
 }
 
 // coming lists the ways in which the next request can come.
-func (p plan) coming(pos *position, id int) []conformance.Step {
+func (p plan) coming(pos *state, id int) []conformance.Step {
 	var out []conformance.Step
 	for _, k := range p.weights {
 		if len(p.resize) > 0 && k > pos.limit && pos.tr.Oversize == OversizeBlocks {
