@@ -28,7 +28,6 @@ func (c *contract) Table(s *suite.Suite, tr *Traits) []suite.Choice {
 	if c.triesOnly {
 		nothingWaits = "no operation waits; if a request can wait, set Acquire, Take, Lock or Do"
 	}
-	nowaits := func() bool { return tr.Backlog == BacklogNone }
 	asleep := edge.Flag(&tr.HoldsLockWhileWaiting, suite.Choice{
 		Name: "HoldsLockWhileWaiting", Values: flags, Apart: true,
 	}, func() bool { return c.asleep(s) }, "a waiter holds a lock that all other callers need")
@@ -48,11 +47,12 @@ func (c *contract) Table(s *suite.Suite, tr *Traits) []suite.Choice {
 			Observe: observe(func() int { return int(c.observeBacklog(s)) }),
 		}), tr.Backlog, spec.Backlog, learnt.Backlog),
 		edge.Learnt(edge.Choice(&tr.Timeout, suite.Choice{
-			Name: "Timeout", Values: timeouts, Needless: nowaits, Apart: true,
+			Name: "Timeout", Values: timeouts, Needless: tr.nothingWaits, Apart: true,
 			Means: []string{"a request waits as long as New is told", "only its context ends a wait"},
 			Observe: observe(func() int {
 				const ends = "limit=1 backlog=5 timeout=100ms | acquire 1 @0 | acquire 2 @0 | idle 1s"
-				return first(see(s, ends, rejects(2)))
+				seen := try(s, ends)
+				return first(seen, seen.rejected(2))
 			}),
 		}), tr.Timeout, spec.Timeout, learnt.Timeout),
 		edge.Learnt(edge.Choice(&tr.Context, suite.Choice{
@@ -74,11 +74,11 @@ func (c *contract) Table(s *suite.Suite, tr *Traits) []suite.Choice {
 			Name: "SeatHeld", Values: seats, Order: suite.Ranked(2), Apart: true, Sure: true,
 			Means: []string{"a running request has left the backlog",
 				"a request that waited keeps its place while it runs"},
-			Needless: func() bool { return tr.Backlog == BacklogUnbounded || nowaits() },
+			Needless: func() bool { return tr.Backlog == BacklogUnbounded || tr.nothingWaits() },
 			Observe:  observe(func() int { return int(c.observeSeatHeld(s)) }),
 		}), tr.SeatHeld, spec.SeatHeld, learnt.SeatHeld),
 		edge.Learnt(edge.Choice(&tr.Fair, suite.Choice{
-			Name: "Fair", Values: orders, Order: suite.Ranked(2), Needless: nowaits, Apart: true,
+			Name: "Fair", Values: orders, Order: suite.Ranked(2), Needless: tr.nothingWaits, Apart: true,
 			Means:   []string{"first come, first served", "in any order"},
 			Observe: observe(func() int { return int(c.observeFair(s)) }),
 		}), tr.Fair, spec.Fair, learnt.Fair),
@@ -128,15 +128,15 @@ func (c *contract) asleep(s *suite.Suite) bool {
 // observeBacklog observes what becomes of requests that cannot run.
 func (c *contract) observeBacklog(s *suite.Suite) Backlog {
 	if c.traits.HoldsLockWhileWaiting { // only one can wait
-		switch seen := try(s, "limit=1 backlog=0 timeout=1h | acquire 1 @0 | acquire 2 @0"); {
-		case seen == nil || seen.rejected(2):
+		seen := try(s, "limit=1 backlog=0 timeout=1h | acquire 1 @0 | acquire 2 @0")
+		if seen == nil || seen.rejected(2) {
 			return 0
 		}
 		return BacklogUnbounded
 	}
 	const two = "limit=1 backlog=3 timeout=1h | acquire 1 @0 | acquire 2 @0"
 	switch seen := try(s, two); {
-	case seen == nil || !seen.admitted(1):
+	case !seen.admitted(1):
 		return 0
 	case seen.rejected(2):
 		return BacklogNone
@@ -171,8 +171,8 @@ func (c *contract) observeContext(s *suite.Suite) Context {
 	}
 	ends := refused > 0 // if nothing waits it ends nothing else
 	if c.traits.Backlog != BacklogNone {
-		played, yes := see(s, "limit=1 backlog=5 timeout=1h | acquire 1 @0 | acquire 2 @0 | cancel 2 @0", rejects(2))
-		if ends = yes; !played {
+		seen := try(s, "limit=1 backlog=5 timeout=1h | acquire 1 @0 | acquire 2 @0 | cancel 2 @0")
+		if ends = seen.rejected(2); seen == nil {
 			return 0
 		}
 	}
@@ -190,16 +190,16 @@ func (c *contract) observeContext(s *suite.Suite) Context {
 // observeContextError observes whether requests that their contexts have ended return the contexts'
 // errors.
 func (c *contract) observeContextError(s *suite.Suite) ContextError {
-	told, asked := 0, 0
-	for _, text := range []string{
+	told := 0
+	texts := []string{
 		"limit=1 backlog=5 timeout=1h | acquire 1 @0 | acquire 2 @0 | cancel 2 @0",
 		"limit=1 backlog=5 timeout=1h | acquire 1 @0 | acquire 2 100ms @0 | idle 1s",
-	} {
+	}
+	for _, text := range texts {
 		seen := try(s, text)
-		if !s.Accepts(opContext) || seen == nil || !seen.rejected(2) || seen.requests[1].ended == nil {
+		if !s.Accepts(opContext) || !seen.rejected(2) || seen.requests[1].ended == nil {
 			return 0
 		}
-		asked++
 		if q := seen.requests[1]; errors.Is(q.err, q.ended) {
 			told++
 		} else if q.lies() {
@@ -207,7 +207,7 @@ func (c *contract) observeContextError(s *suite.Suite) ContextError {
 		}
 	}
 	switch told {
-	case asked:
+	case len(texts):
 		return ErrorOfContext
 	case 0:
 		return ErrorOfOwn
@@ -217,9 +217,8 @@ func (c *contract) observeContextError(s *suite.Suite) ContextError {
 
 // observeSeatHeld observes whether a place is free when the request that had it runs.
 func (c *contract) observeSeatHeld(s *suite.Suite) SeatHeld {
-	return SeatHeld(first(see(s,
-		"limit=1 backlog=1 timeout=1h | acquire 1 @0 | acquire 2 @0 | release 1 @0 | acquire 3 @0",
-		func(seen *trace) bool { return !seen.rejected(3) })))
+	seen := try(s, "limit=1 backlog=1 timeout=1h | acquire 1 @0 | acquire 2 @0 | release 1 @0 | acquire 3 @0")
+	return SeatHeld(first(seen, !seen.rejected(3)))
 }
 
 // observeFair observes in which order those who wait get slots, and whether one who comes later
@@ -265,9 +264,8 @@ func (c *contract) observeFair(s *suite.Suite) Fairness {
 // observeSingle observes whether a request takes one slot whatever it asks for, be it more than there are.
 func (c *contract) observeSingle(s *suite.Suite) bool {
 	single := func(text string) bool {
-		_, yes := see(s, "limit=2 backlog=5 timeout=1h | "+text+" | acquire 2 @0 | acquire 3 @0",
-			func(seen *trace) bool { return seen.admitted(1) && seen.admitted(2) && !seen.admitted(3) })
-		return yes
+		seen := try(s, "limit=2 backlog=5 timeout=1h | "+text+" | acquire 2 @0 | acquire 3 @0")
+		return seen.admitted(1) && seen.admitted(2) && !seen.admitted(3)
 	}
 	return c.traits.OneAtATime || single("acquire 1 2 @0") && single("acquire 1 9 @0")
 }
@@ -278,9 +276,8 @@ func observeTryOvertakes(s *suite.Suite, tr *Traits) bool {
 	if tr.Fair != FairFIFO || !tr.weighs() || !s.Accepts(verb.Try) {
 		return false
 	}
-	_, yes := see(s, "limit=2 backlog=5 timeout=1h | acquire 1 @0 | acquire 2 2 @0 | try 3 @0",
-		func(seen *trace) bool { return seen.admitted(1) && !seen.admitted(2) && seen.admitted(3) })
-	return yes
+	seen := try(s, "limit=2 backlog=5 timeout=1h | acquire 1 @0 | acquire 2 2 @0 | try 3 @0")
+	return seen.admitted(1) && !seen.admitted(2) && seen.admitted(3)
 }
 
 // observeOversize observes what becomes of a request for more than the limit.
@@ -291,9 +288,8 @@ func observeOversize(s *suite.Suite) int {
 		return 0
 	case seen.admitted(1):
 		const big = "limit=2 backlog=5 timeout=1h | acquire 1 3 @0 | "
-		_, all := see(s, big+"acquire 2 @0", func(seen *trace) bool { return !seen.admitted(2) })
-		_, free := see(s, big+"release 1 @0 | acquire 2 2 @0", func(seen *trace) bool { return seen.admitted(2) })
-		return suite.Number(all && free) * int(OversizeClamped)
+		all, freed := try(s, big+"acquire 2 @0"), try(s, big+"release 1 @0 | acquire 2 2 @0")
+		return suite.Number(all != nil && !all.admitted(2) && freed.admitted(2)) * int(OversizeClamped)
 	case seen.rejected(1):
 		return int(OversizeFails)
 	}
@@ -334,7 +330,7 @@ func (c *contract) observeOverRelease(s *suite.Suite) OverRelease {
 // firstOverRelease observes what the first release of what nobody holds does.
 func firstOverRelease(s *suite.Suite) OverRelease {
 	seen := try(s, "limit=1 backlog=5 timeout=1h | acquire 1 @0 | release 1 @0 | release 9 @0")
-	if seen == nil || !seen.admitted(1) {
+	if !seen.admitted(1) {
 		return 0
 	}
 	switch over := seen.groups[2].steps[0]; {
@@ -352,7 +348,7 @@ func observeHook(s *suite.Suite, tr Traits) Hook {
 	if !tr.OneAtATime && tr.Oversize == OversizeFails {
 		heavy := try(s, "limit=1 backlog=5 timeout=1h | acquire 1 2 @0")
 		switch {
-		case heavy == nil || !heavy.rejected(1):
+		case !heavy.rejected(1):
 		case len(heavy.hooks) > 0:
 			return HookOnce
 		case observeFitting(s) == HookOnce:
@@ -364,24 +360,22 @@ func observeHook(s *suite.Suite, tr Traits) Hook {
 
 // observeFitting observes whether the hook is called for requests that are rejected though they could
 // have run.
-func observeFitting(s *suite.Suite) Hook {
-	played := false
+func observeFitting(s *suite.Suite) (hook Hook) {
 	for _, text := range []string{
 		"limit=1 backlog=0 timeout=1h | acquire 1 @0 | acquire 2 @0",
 		"limit=1 backlog=1 timeout=1h | acquire 1 @0 | acquire 2 @0 | acquire 3 @0",
 		"limit=1 backlog=1 timeout=0 | acquire 1 @0 | acquire 2 @0",
 		"limit=1 backlog=1 timeout=100ms | acquire 1 @0 | acquire 2 @0 | idle 1s",
 	} {
-		seen := try(s, text)
-		if seen == nil {
-			continue
-		}
-		played = true
-		if len(seen.hooks) > 0 {
+		switch seen := try(s, text); {
+		case seen == nil:
+		case len(seen.hooks) > 0:
 			return HookOnce
+		default:
+			hook = HookNone
 		}
 	}
-	return Hook(first(played, false))
+	return hook
 }
 
 // try plays a schedule as if every bound were declared, and returns what became of its
@@ -403,25 +397,13 @@ func seenIn(rec *suite.Recording) *trace {
 	return seen
 }
 
-// see reports whether a schedule could be played, and whether is holds for what became of
-// its requests.
-func see(s *suite.Suite, text string, is func(seen *trace) bool) (played, yes bool) {
-	seen := try(s, text)
-	return seen != nil, seen != nil && is(seen)
-}
-
 // first returns 1 if yes, 2 if not, and 0 if the schedule was not played.
-func first(played, yes bool) int {
+func first(seen *trace, yes bool) int {
 	switch {
+	case seen == nil:
+		return 0
 	case yes:
 		return 1
-	case played:
-		return 2
 	}
-	return 0
-}
-
-// rejects makes a condition for see: request id was rejected.
-func rejects(id int) func(seen *trace) bool {
-	return func(seen *trace) bool { return seen.rejected(id) }
+	return 2
 }

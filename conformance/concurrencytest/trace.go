@@ -111,17 +111,15 @@ func (t *trace) Lanes() []suite.Lane {
 	return []suite.Lane{end, got}
 }
 
-// rejected reports whether request id was rejected while its schedule ran.
-func (t *trace) rejected(id int) bool {
-	return slices.ContainsFunc(t.requests, func(q *request) bool {
-		return q.id == id && !q.admitted && q.decided.Seq > 0 && q.decided.Seq < t.drained.Seq
-	})
-}
+// rejected reports whether request id was rejected while its schedule ran, admitted whether it got slots. In a trace
+// that is nil, as there is no run, neither was.
+func (t *trace) rejected(id int) bool { return t.decided(id, false) }
 
-// admitted reports whether request id got slots while its schedule ran.
-func (t *trace) admitted(id int) bool {
-	return slices.ContainsFunc(t.requests, func(q *request) bool {
-		return q.id == id && q.admitted && q.decided.Seq < t.drained.Seq
+func (t *trace) admitted(id int) bool { return t.decided(id, true) }
+
+func (t *trace) decided(id int, admitted bool) bool {
+	return t != nil && slices.ContainsFunc(t.requests, func(q *request) bool {
+		return q.id == id && q.admitted == admitted && q.decided.Seq > 0 && q.decided.Seq < t.drained.Seq
 	})
 }
 
