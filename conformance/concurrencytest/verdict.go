@@ -127,22 +127,15 @@ const lastly = "the last step the suite releases all running requests"
 // declaredSo names the declared choice without which a rule would not be broken, "" if there is none.
 func (x *exam) declaredSo(rule string) string {
 	d := &x.declared
-	named := func(values []string, declared int) string { return append([]string{""}, values...)[declared] }
-	switch rule {
-	case "CT-FIFO":
-		return named(orders, int(d.Fair))
-	case "CT-SEAT":
-		return named(seats, int(d.SeatHeld))
-	case "CT-CTX":
-		return named(contexts, int(d.Context))
-	case "CT-TIME", "CT-TIME0":
-		return named(timeouts, int(d.Timeout))
-	case "CT-OVER":
-		return named(oversizes, int(d.Oversize))
-	case "CT-REJECT":
-		return named(backlogs, int(d.Backlog))
-	}
-	return ""
+	choice := map[string]struct {
+		values   []string
+		declared int
+	}{
+		"CT-FIFO": {orders, int(d.Fair)}, "CT-SEAT": {seats, int(d.SeatHeld)}, "CT-CTX": {contexts, int(d.Context)},
+		"CT-TIME": {timeouts, int(d.Timeout)}, "CT-TIME0": {timeouts, int(d.Timeout)},
+		"CT-OVER": {oversizes, int(d.Oversize)}, "CT-REJECT": {backlogs, int(d.Backlog)},
+	}[rule]
+	return append([]string{""}, choice.values...)[choice.declared]
 }
 
 // lanes show which requests were admitted (+) or rejected (x), and at the first difference
