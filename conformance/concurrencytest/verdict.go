@@ -3,6 +3,7 @@ package concurrencytest
 import (
 	"fmt"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/escapement-go/escapement/conformance/internal/model"
@@ -18,53 +19,36 @@ type exam struct {
 	declared Traits // as the spec has them
 	// inForce reports whether a rule judges this run, so that a difference may break it.
 	inForce func(rule string) bool
-	fail    func(why string)                 // ends the test, as a run cannot be judged
-	reached func(guardsAndOutcomes []string) // nil if nobody asks
-	checked *model.Result[*state]
+	result  func() model.Result[*state]      // what the model says of the run, which is checked once
+	like    func(rec *suite.Recording) *exam // another run in the same terms
 }
 
 // Exam puts a trace in the terms of a concurrency limiter.
 func (c *contract) Exam(tr *Traits, rec *suite.Recording, j suite.Job) *exam {
+	x := &exam{Recording: rec, trace: rec.Detail.(*trace), traits: tr, declared: c.spec.Traits}
+	x.like = func(rec *suite.Recording) *exam { return c.Exam(tr, rec, j) }
 	known := map[string]bool{}
-	return &exam{
-		Recording: rec, trace: rec.Detail.(*trace), traits: tr, declared: c.spec.Traits,
-		fail: func(why string) {
-			c.suite.T.Fatalf("conformance: %s cannot be judged: %s", j.Schedule, why)
-		},
-		reached: c.suite.Reached(j),
-		inForce: func(rule string) bool {
-			yes, asked := known[rule]
-			if !asked {
-				yes = suite.InForce(c.suite, c, tr, j, rule)
-				known[rule] = yes
-			}
-			return yes
-		},
+	x.inForce = func(rule string) bool {
+		yes, asked := known[rule]
+		if !asked {
+			yes = suite.InForce(c.suite, c, tr, j, rule)
+			known[rule] = yes
+		}
+		return yes
 	}
-}
-
-// like returns another run in the same terms.
-func (x *exam) like(rec *suite.Recording) *exam {
-	o := *x
-	o.Recording, o.trace, o.checked = rec, rec.Detail.(*trace), nil
-	return &o
-}
-
-// result is what the model says of the run, which is checked once.
-func (x *exam) result() *model.Result[*state] {
-	if x.checked == nil {
-		f := newFrame(x.traits.config(x.Schedule.Config, nil), x.traits, x.trace)
+	x.result = sync.OnceValue(func() model.Result[*state] {
+		f := newFrame(tr.config(rec.Schedule.Config, nil), tr, x.trace)
 		f.inForce = x.inForce
 		r := model.Check(limiters, f, f.events())
 		if r.Failed != "" {
-			x.fail(r.Failed)
+			c.suite.T.Fatalf("conformance: %s cannot be judged: %s", j.Schedule, r.Failed)
 		}
-		x.checked = &r
-		if x.reached != nil && len(r.End) > 0 {
-			x.reached(append(r.Judged, r.End[0].outcomes()...))
+		if tell := c.suite.Reached(j); tell != nil && len(r.End) > 0 {
+			tell(append(r.Judged, r.End[0].outcomes()...))
 		}
-	}
-	return x.checked
+		return r
+	})
+	return x
 }
 
 // legal reports whether a run breaks no law.

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/escapement-go/escapement/conformance"
@@ -16,9 +17,8 @@ import (
 // exam is one run under judgement, as a queue sees it.
 type exam struct {
 	*suite.Recording
-	traits  *Traits
-	fail    func(why string) // ends the test, as a run cannot be judged
-	checked *model.Result[*state]
+	traits *Traits
+	result func() model.Result[*state] // what the model says of the run, which is checked once
 
 	items         []*item           // in the order in which they were put
 	closing, stop *conformance.Done // the first Close and Stop
@@ -45,8 +45,14 @@ type item struct {
 
 // Exam puts a trace in the terms of a queue.
 func (c *contract) Exam(tr *Traits, rec *suite.Recording, j suite.Job) *exam {
-	x := &exam{Recording: rec, traits: tr, crowded: crowded(rec.Schedule),
-		fail: func(why string) { c.suite.T.Fatalf("conformance: %s cannot be judged: %s", j.Schedule, why) }}
+	x := &exam{Recording: rec, traits: tr, crowded: crowded(rec.Schedule)}
+	x.result = sync.OnceValue(func() model.Result[*state] {
+		r := model.Check(buckets, x, x.events())
+		if r.Failed != "" {
+			c.suite.T.Fatalf("conformance: %s cannot be judged: %s", j.Schedule, r.Failed)
+		}
+		return r
+	})
 	latest := turns{}
 	for i := range x.Done {
 		d := &x.Done[i]
@@ -221,18 +227,6 @@ func breaks(rule string) func(x *exam) *suite.Violation {
 		}
 		return nil
 	}
-}
-
-// result is what the model says of the run, which is checked once.
-func (x *exam) result() *model.Result[*state] {
-	if x.checked == nil {
-		r := model.Check(buckets, x, x.events())
-		if r.Failed != "" {
-			x.fail(r.Failed)
-		}
-		x.checked = &r
-	}
-	return x.checked
 }
 
 // over is the N of what has settled at the end of a run.
