@@ -251,26 +251,7 @@ func (c *callers) step(m suite.Move, limit int) conformance.Step {
 // Tidied repairs a schedule from which steps were left out: requests are numbered in the
 // order in which they first occur, and nothing is done to a request that never comes.
 func (c *contract) Tidied(_ *suite.Suite, s conformance.Schedule) conformance.Schedule {
-	out, numbers := s.Steps[:0:0], map[int]int{}
-	ends := []conformance.Op{verb.Cancel, verb.Release, verb.Panic, verb.Exit}
-	for i, st := range s.Steps {
-		if !comes(st.Op) && !slices.Contains(ends, st.Op) {
-			out = append(out, st)
-			continue
-		}
-		// A context may be cancelled before its request comes.
-		early := st.Op == verb.Cancel && slices.ContainsFunc(s.Steps[i:], func(o conformance.Step) bool {
-			return comes(o.Op) && o.N == st.N
-		})
-		if numbers[st.N] == 0 && !comes(st.Op) && !early {
-			continue
-		}
-		if numbers[st.N] == 0 {
-			numbers[st.N] = len(numbers) + 1
-		}
-		st.N = numbers[st.N]
-		out = append(out, st)
-	}
-	s.Steps = out
-	return s
+	cancels := func(op conformance.Op) bool { return op == verb.Cancel } // perhaps before its request comes
+	ends := func(op conformance.Op) bool { return cancels(op) || slices.Contains(leaving, op) }
+	return suite.Recounted(s, comes, ends, cancels)
 }

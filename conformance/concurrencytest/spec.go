@@ -173,10 +173,9 @@ func newContract(spec Spec) *contract { return &contract{spec: spec, traits: spe
 
 // Profile names the contract.
 func (c *contract) Profile() suite.Profile {
-	// Slots may end with a function, and handlers as they are told to.
-	anyhow := []conformance.Op{verb.Release, verb.Panic, verb.Exit}
 	return suite.Profile{Name: c.spec.Name, Time: c.spec.Time, Known: c.spec.KnownFailing,
-		Kind: "concurrency", Package: "concurrencytest", Page: page, Anyhow: anyhow,
+		Kind: "concurrency", Package: "concurrencytest", Page: page,
+		Anyhow:   leaving, // slots may end with a function, and handlers as they are told to
 		Unmade:   suite.If(c.spec.New == nil, "a limiter"),
 		OwnClock: "waiters need a clock of their own", InBubble: "waiters can only be settled",
 		Signs: []suite.Sign{{Like: `^\d+\+$`, Means: "+ runs"}, {Like: `^\d+w$`, Means: "w waits"},

@@ -46,14 +46,15 @@ type step struct {
 	panicked string
 }
 
+// leaving are the operations by which a request gives its slots back.
+var leaving = []conformance.Op{verb.Release, verb.Panic, verb.Exit}
+
 // releasesNothing reports whether nobody held what the step released.
 func (s *step) releasesNothing() bool { return s.Op == verb.Release && s.request < 0 }
 
 // gives reports whether the step gives slots back that its request holds.
 func (s *step) gives() bool {
-	return s.request >= 0 && slices.Contains([]conformance.Op{
-		verb.Release, verb.Panic, verb.Exit,
-	}, s.Op)
+	return s.request >= 0 && slices.Contains(leaving, s.Op)
 }
 
 // unclear reports whether the step sets a limit that means nothing, or refuses to have none run: who

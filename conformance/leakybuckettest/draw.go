@@ -118,7 +118,8 @@ func (c *contract) Fits(s *suite.Suite, schedule conformance.Schedule) bool {
 func (c *contract) Tidied(_ *suite.Suite, s conformance.Schedule) conformance.Schedule {
 	return suite.Recounted(s,
 		func(op conformance.Op) bool { return op == verb.Put },
-		func(op conformance.Op) bool { return op == verb.Cancel })
+		func(op conformance.Op) bool { return op == verb.Cancel },
+		func(conformance.Op) bool { return false })
 }
 
 // Twins puts the laws that compare two runs to a bucket.

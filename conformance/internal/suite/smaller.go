@@ -221,22 +221,24 @@ func (r *reducer) plainerKeys() {
 	})
 }
 
-// Recounted counts what a schedule makes from 1, in the order in which it comes, and leaves
-// out what is done to something that is never made.
-func Recounted(s conformance.Schedule, makes, uses func(op conformance.Op) bool) conformance.Schedule {
-	out, numbers, made := s.Steps[:0:0], map[int]int{}, 0
-	for _, st := range s.Steps {
-		switch {
-		case makes(st.Op):
-			made++
-			numbers[st.N] = made
-			st.N = made
-		case uses(st.Op):
-			if numbers[st.N] == 0 {
-				continue
-			}
-			st.N = numbers[st.N]
+// Recounted counts what a schedule makes from 1, in the order in which it first occurs, and leaves out what is done to
+// something that is never made, or not yet: only some operations may be early.
+func Recounted(s conformance.Schedule, makes, uses, early func(op conformance.Op) bool) conformance.Schedule {
+	out, numbers := s.Steps[:0:0], map[int]int{}
+	for i, st := range s.Steps {
+		if !makes(st.Op) && !uses(st.Op) {
+			out = append(out, st)
+			continue
 		}
+		is := func(o conformance.Step) bool { return makes(o.Op) && o.N == st.N }
+		comes := is(st) || early(st.Op) && slices.ContainsFunc(s.Steps[i:], is)
+		if numbers[st.N] == 0 && !comes {
+			continue
+		}
+		if numbers[st.N] == 0 {
+			numbers[st.N] = len(numbers) + 1
+		}
+		st.N = numbers[st.N]
 		out = append(out, st)
 	}
 	s.Steps = out
