@@ -25,6 +25,8 @@ type run struct {
 
 	atOnce []conformance.Step // without a pause, those under way
 
+	released func() // what was called last to give slots back
+
 	counts bool // of goroutines, as a look at all stacks is dear: only what piled judges
 }
 
@@ -71,28 +73,22 @@ func (r *run) create() {
 		r.note(func() { r.out.hooks = append(r.out.hooks, r.Rec.Mark()) })
 	})
 	if !r.Twice {
-		r.impl = r.c.make(r.Plain(), cfg)
+		r.impl = r.c.spec.New(r.Plain(), cfg)
 		return
 	}
 	beside := cfg
 	beside.OnReject = func() {}
-	other := r.c.make(r.Plain(), beside)
-	r.impl = r.c.make(r.Plain(), cfg)
-	other.hold()
+	other := r.c.spec.New(r.Plain(), beside)
+	r.impl = r.c.spec.New(r.Plain(), cfg)
+	op := verb.Try
+	if other.enter(op) == nil {
+		op = verb.Acquire
+	}
+	if !other.handles(op) { // else slots are given to handlers only
+		_ = other.enter(op)(context.Background(), 1, func(func()) {})
+	}
 	if stop := r.impl.Stop; stop != nil {
 		r.impl.Stop = func() { other.Stop(); stop() }
-	}
-}
-
-// hold takes a slot for good, unless slots are given to handlers only.
-func (f *Funcs) hold() {
-	switch {
-	case f.TryAcquire != nil:
-		f.TryAcquire(1)
-	case f.Acquire != nil:
-		_ = f.Acquire(context.Background(), 1)
-	case f.Lock != nil:
-		f.Lock(1)
 	}
 }
 
@@ -194,7 +190,7 @@ func (r *run) step(g *group, s conformance.Step) {
 		switch {
 		case !known:
 			begun()
-			suite.Start(func() { r.finish(done, suite.Catch(func() { r.impl.tooMany(max(1, s.K)) })) })
+			suite.Start(func() { r.finish(done, suite.Catch(func() { r.tooMany(max(1, s.K)) })) })
 		case r.out.requests[i].mayEnd(r):
 			done.request = i
 			begun()
@@ -205,11 +201,16 @@ func (r *run) step(g *group, s conformance.Step) {
 
 // tooMany gives slots back that nobody holds: by a second call of what was handed out, if slots are
 // given back that way.
-func (f *Funcs) tooMany(weight int) {
-	if f.again != nil {
-		f.again()
-	} else {
-		f.Release(weight)
+func (r *run) tooMany(weight int) {
+	var again func()
+	r.note(func() { again = r.released })
+	switch {
+	case !r.Accepts(opAgain):
+		r.impl.Release(weight)
+	case again != nil:
+		again()
+	case r.c.spec.Traits.OverRelease == OverReleasePanics:
+		panic("it had returned no function to release it")
 	}
 }
 
@@ -228,13 +229,18 @@ func (r *run) end(done *step) {
 		q.end <- done.Op
 		r.finish(done, "")
 	} else {
-		r.finish(done, r.release(q.weight))
+		r.finish(done, r.release(q))
 	}
 }
 
-// release gives slots back, and returns what it panicked with.
-func (r *run) release(weight int) string {
-	return suite.Catch(func() { suite.Promptly(func() { r.impl.Release(weight) }) })
+// release gives the slots of a request back, and returns what that panicked with.
+func (r *run) release(q *request) string {
+	r.note(func() { r.released = q.release })
+	return suite.Catch(func() {
+		if q.release != nil {
+			suite.Promptly(q.release)
+		}
+	})
 }
 
 // finish notes that a step has ended.
@@ -300,8 +306,9 @@ func (r *run) ask(ctx context.Context, q *request, op conformance.Op) {
 			panic(p)
 		}
 	}()
-	err := r.impl.enter(op)(r.given(ctx, q), q.weight, func() {
+	err := r.impl.enter(op)(r.given(ctx, q), q.weight, func(release func()) {
 		r.note(func() {
+			q.release = release
 			if q.decided.Seq == 0 {
 				q.decided, q.admitted = r.Rec.Mark(), true
 			}
@@ -447,7 +454,7 @@ func (r *run) leave() {
 			if q.handler {
 				q.end <- verb.Release
 			} else {
-				suite.Start(func() { r.release(q.weight) })
+				suite.Start(func() { r.release(q) })
 			}
 		}
 		r.Settle()

@@ -35,7 +35,7 @@ func (c *contract) Canary(s *suite.Suite) string {
 
 // late reports whether a wait of an hour at most ends when move moves a clock.
 func (c *contract) late(st *suite.Stage, move func()) bool {
-	f := c.make(st.Plain(), Config{Limit: 1, Backlog: 5, Timeout: time.Hour, OnReject: func() {}})
+	f := c.spec.New(st.Plain(), Config{Limit: 1, Backlog: 5, Timeout: time.Hour, OnReject: func() {}})
 	leave := make(chan struct{})
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
@@ -56,15 +56,6 @@ func (c *contract) late(st *suite.Stage, move func()) bool {
 	f.end()
 	st.Settle()
 	return late
-}
-
-// request asks for one slot, calls run and gives the slot back.
-func (f *Funcs) request(ctx context.Context, op conformance.Op, run func()) error {
-	err := f.enter(op)(ctx, 1, run)
-	if err == nil && !f.handles(op) {
-		f.Release(1)
-	}
-	return err
 }
 
 // end releases what the limiter holds.
@@ -106,7 +97,7 @@ func (r rush) waiting(t *Traits) int {
 // concurrent lets goroutines bring requests at one instant.
 func (c *contract) concurrent(p *suite.Probe) (*suite.Violation, string) {
 	every := p.Orders(func(st *suite.Stage) *suite.Violation {
-		l := []busyLimiter{{Funcs: c.make(st.Plain(), c.traits.many(small.slots, small.places))}}
+		l := []busyLimiter{{Funcs: c.spec.New(st.Plain(), c.traits.many(small.slots, small.places))}}
 		seen := small.bringAll(st, l, 0, small.waiting(&c.traits))
 		l[0].end()
 		st.Settle()
@@ -119,7 +110,7 @@ func (c *contract) concurrent(p *suite.Probe) (*suite.Violation, string) {
 	hang := p.Play(func(st *suite.Stage) {
 		limiters := make([]busyLimiter, suite.Places/2)
 		for i := range limiters {
-			limiters[i].Funcs = c.make(st.Plain(), c.traits.many(large.slots, large.places))
+			limiters[i].Funcs = c.spec.New(st.Plain(), c.traits.many(large.slots, large.places))
 		}
 		for round := 0; round < suite.Meetings && seen == nil; round++ {
 			seen = large.bringAll(st, limiters, round, large.waiting(&c.traits))
@@ -194,7 +185,7 @@ func (l *busyLimiter) bring(ctx context.Context, leave chan struct{}) {
 // race uses all operations of one limiter at once.
 func (c *contract) race(p *suite.Probe) (skip string) {
 	return p.Clash(func(env conformance.Env) []func(int) {
-		impl := c.make(env, c.traits.many(2, 4))
+		impl := c.spec.New(env, c.traits.many(2, 4))
 		var ops []func(int)
 		for _, op := range p.Supported(verb.Acquire, verb.Try, verb.Do) {
 			ops = append(ops, func(int) { _ = impl.request(context.Background(), op, runtime.Gosched) })
@@ -226,15 +217,18 @@ func (c *contract) effects(p *suite.Probe) []suite.Script {
 		return nil
 	}
 	return []suite.Script{{Text: "a larger limit and a try", Play: func(st *suite.Stage, pause func()) []string {
-		f := c.make(st.Plain(), c.traits.many(1, 1))
-		first := f.TryAcquire(1)
+		f := c.spec.New(st.Plain(), c.traits.many(1, 1))
+		try := func() string {
+			return suite.YesNo(f.enter(verb.Try)(context.Background(), 1, func(func()) {}) == nil)
+		}
+		first := try()
 		st.Settle()
 		f.Resize(2)
 		pause()
-		second := f.TryAcquire(1)
+		second := try()
 		if f.Stop != nil {
 			f.Stop()
 		}
-		return []string{suite.YesNo(first), suite.YesNo(second)}
+		return []string{first, second}
 	}}}
 }

@@ -56,7 +56,7 @@ func (c *contract) hooked(p *suite.Probe, cfg Config, then func(st *suite.Stage,
 				within.Store(false)
 			}
 		}
-		if suite.Catch(func() { impl = c.make(st.Plain(), cfg) }) != "" {
+		if suite.Catch(func() { impl = c.spec.New(st.Plain(), cfg) }) != "" {
 			return
 		}
 		leave := make(chan struct{})
@@ -79,8 +79,8 @@ func (c *contract) hooked(p *suite.Probe, cfg Config, then func(st *suite.Stage,
 
 // fromHook does what a hook may do.
 func (f *Funcs) fromHook() {
-	if f.TryAcquire != nil && f.TryAcquire(1) {
-		f.Release(1)
+	if f.enter(verb.Try) != nil {
+		_ = f.request(context.Background(), verb.Try, func() {})
 	}
 	if f.Resize != nil {
 		f.Resize(1)
@@ -88,10 +88,8 @@ func (f *Funcs) fromHook() {
 	done, cancel := context.WithCancel(context.Background())
 	cancel()
 	switch {
-	case f.Acquire != nil:
-		if f.Acquire(done, 1) == nil {
-			f.Release(1)
-		}
+	case f.hasContext():
+		_ = f.request(done, verb.Acquire, func() {})
 	case f.Do != nil:
 		_ = f.Do(done, func() {})
 	}

@@ -39,7 +39,7 @@ func (c *contract) missed(p *suite.Probe) (lost *suite.Violation) {
 
 // releasedAt releases the only slot during the given call of a request to its context.
 func (c *contract) releasedAt(st *suite.Stage, call int64) (lost *suite.Violation) {
-	impl := c.make(st.Plain(), c.traits.many(1, 2))
+	impl := c.spec.New(st.Plain(), c.traits.many(1, 2))
 	forever, stop := context.WithCancel(context.Background())
 	leave := make(chan struct{})
 	var ended atomic.Int64
@@ -91,7 +91,7 @@ func (c *contract) churn(p *suite.Probe) (lost, over *suite.Violation) {
 	}
 	var unanswered, tooMany *suite.Violation // what is abandoned may still write them
 	hang := p.Play(func(st *suite.Stage) {
-		impl := c.make(st.Plain(), c.traits.many(churnLimit, 10))
+		impl := c.spec.New(st.Plain(), c.traits.many(churnLimit, 10))
 		for round := 0; round < churnRounds && unanswered == nil && tooMany == nil; round++ {
 			unanswered, tooMany = impl.comeAndGo(st, churnLimit, round, round%5/4*(round%4+1))
 		}
@@ -113,7 +113,7 @@ func (c *contract) churnInOrder(p *suite.Probe) (lost, over *suite.Violation) {
 	}
 	for _, f := range few {
 		seen := p.Orders(func(st *suite.Stage) *suite.Violation {
-			impl := c.make(st.Plain(), c.traits.many(1, 10))
+			impl := c.spec.New(st.Plain(), c.traits.many(1, 10))
 			lost, over = impl.comeAndGo(st, 1, f.round, f.tries)
 			impl.end()
 			st.Settle()

@@ -120,8 +120,6 @@ type Funcs struct {
 	Resize func(limit int)
 	// Stop releases resources, if the limiter holds any. A second one may panic.
 	Stop func()
-
-	again func() // calls once more what Take or TryTake has handed out and was called last
 }
 
 // Run tests an implementation against the laws of a concurrency limiter, one subtest for
@@ -238,7 +236,7 @@ func (c *contract) sample(s *suite.Suite) (f Funcs) {
 	for _, c.traits.Backlog = range backlogs {
 		for _, c.traits.Timeout = range timeouts {
 			why := suite.Catch(func() {
-				if f = c.make(suite.Aside(), c.traits.many(1, 1)); f.Stop != nil {
+				if f = c.spec.New(suite.Aside(), c.traits.many(1, 1)); f.Stop != nil {
 					f.Stop()
 				}
 			})
@@ -252,13 +250,6 @@ func (c *contract) sample(s *suite.Suite) (f Funcs) {
 		"It may refuse a Backlog or a Timeout of 0, but must take this. If nothing can wait, declare "+
 		"BacklogNone;\nif there is no bound on how many wait, or how long, BacklogUnbounded or TimeoutNone.",
 		first.Limit, first.Backlog, first.Timeout, because)
-	return f
-}
-
-// make makes a limiter. If it hands out permits they are kept for Release.
-func (c *contract) make(env Env, cfg Config) Funcs {
-	f := c.spec.New(env, cfg)
-	f.keep(c.spec.Traits.OverRelease)
 	return f
 }
 

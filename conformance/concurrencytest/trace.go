@@ -77,7 +77,8 @@ type request struct {
 
 	cutAt    int64 // its context ends at this call of its methods, or later at that instant; 0: it does not
 	handler  bool
-	finished bool // it has released
+	finished bool   // it has released
+	release  func() // gives its slots back, nil if it is a handler
 	end      chan conformance.Op
 	told     conformance.Op   // how its handler ends
 	left     bool             // its handler has ended
