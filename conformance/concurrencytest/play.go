@@ -59,11 +59,7 @@ func (c *contract) Play(st *suite.Stage) {
 	st.Rec.Locked(func(rec *suite.Recording) { rec.Done = r.out.done(own) })
 	r.leave()
 	c.parked = c.parked || r.out.parked()
-	st.End(st.Now(), time.Hour, func() {
-		if r.impl.Stop != nil {
-			_ = suite.Catch(r.impl.Stop)
-		}
-	})
+	st.End(st.Now(), time.Hour, func() { r.impl.end(st) })
 }
 
 // create makes the limiter. If the stage asks for a second one, it makes that too and
@@ -134,17 +130,7 @@ func (r *run) crowded(steps []conformance.Step) (yes bool) {
 	}
 	r.To(steps[0].At)
 	r.Settle()
-	waiting, free := 0, r.Config().Limit
-	r.note(func() {
-		for _, q := range r.out.requests {
-			switch {
-			case q.decided.Seq == 0:
-				waiting++
-			case q.admitted && !q.finished:
-				free--
-			}
-		}
-	})
+	waiting, free := len(r.open(false)), r.Config().Limit-len(r.open(true))
 	for _, s := range steps {
 		switch s.Op {
 		case verb.Acquire, verb.Try, verb.Do:

@@ -35,34 +35,52 @@ func (c *contract) Canary(s *suite.Suite) string {
 
 // late reports whether a wait of an hour at most ends when move moves a clock.
 func (c *contract) late(st *suite.Stage, move func()) bool {
-	f := c.spec.New(st.Plain(), Config{Limit: 1, Backlog: 5, Timeout: time.Hour, OnReject: func() {}})
-	leave := make(chan struct{})
+	v := c.visited(st, Config{Limit: 1, Backlog: 5, Timeout: time.Hour, OnReject: func() {}})
 	ctx, cancel := context.WithCancel(context.Background())
-	defer cancel()
-	var ended atomic.Bool
-	suite.Start(func() { _ = suite.Catch(func() { _ = f.request(ctx, verb.Acquire, func() { <-leave }) }) })
-	st.Settle()
-	suite.Start(func() {
-		defer ended.Store(true)
-		_ = suite.Catch(func() { _ = f.request(ctx, verb.Acquire, func() {}) })
-	})
-	st.Settle()
+	v.come(ctx, v.stay)
+	before := v.gone.Load()
+	v.come(ctx, func() {})
 	move()
 	st.Settle()
-	late := ended.Load()
-	close(leave)
+	late := v.gone.Load() > before
+	close(v.leave)
 	cancel()
 	st.Settle()
-	f.end()
-	st.Settle()
+	v.end(st)
 	return late
 }
 
-// end releases what the limiter holds.
-func (f *Funcs) end() {
+// visited is a limiter to which requests come one after the other.
+type visited struct {
+	Funcs
+	st    *suite.Stage
+	leave chan struct{} // closed when those that stay are to leave
+	gone  atomic.Int64  // requests that have ended
+}
+
+// visited makes a limiter that is visited.
+func (c *contract) visited(st *suite.Stage, cfg Config) *visited {
+	return &visited{Funcs: c.spec.New(st.Plain(), cfg), st: st, leave: make(chan struct{})}
+}
+
+// come lets a request come, with what it does when it runs, and everything settle.
+func (v *visited) come(ctx context.Context, run func()) {
+	suite.Start(func() {
+		defer v.gone.Add(1)
+		_ = suite.Catch(func() { _ = v.request(ctx, verb.Acquire, run) })
+	})
+	v.st.Settle()
+}
+
+// stay runs until all are to leave.
+func (v *visited) stay() { <-v.leave }
+
+// end releases what the limiter holds, and lets everything settle.
+func (f *Funcs) end(st *suite.Stage) {
 	if f.Stop != nil {
 		_ = suite.Catch(f.Stop)
 	}
+	st.Settle()
 }
 
 // busyLimiter is a limiter to which more requests come at one instant than can run or wait.
@@ -96,30 +114,12 @@ func (r rush) waiting(t *Traits) int {
 
 // concurrent lets goroutines bring requests at one instant.
 func (c *contract) concurrent(p *suite.Probe) (*suite.Violation, string) {
-	every := p.Orders(func(st *suite.Stage) *suite.Violation {
-		l := []busyLimiter{{Funcs: c.spec.New(st.Plain(), c.traits.many(small.slots, small.places))}}
-		seen := small.bringAll(st, l, 0, small.waiting(&c.traits))
-		l[0].end()
-		st.Settle()
-		return seen
-	})
+	every := p.Orders(func(st *suite.Stage) *suite.Violation { return small.rounds(c, st, 1, 1) })
 	if every != nil {
 		return every, ""
 	}
 	var seen *suite.Violation // what is abandoned may still write it
-	hang := p.Play(func(st *suite.Stage) {
-		limiters := make([]busyLimiter, suite.Places/2)
-		for i := range limiters {
-			limiters[i].Funcs = c.spec.New(st.Plain(), c.traits.many(large.slots, large.places))
-		}
-		for round := 0; round < suite.Meetings && seen == nil; round++ {
-			seen = large.bringAll(st, limiters, round, large.waiting(&c.traits))
-		}
-		for i := range limiters {
-			limiters[i].end()
-		}
-		st.Settle()
-	})
+	hang := p.Play(func(st *suite.Stage) { seen = large.rounds(c, st, suite.Places/2, suite.Meetings) })
 	if hang != nil {
 		return nil, suite.NoProgress
 	}
@@ -127,6 +127,21 @@ func (c *contract) concurrent(p *suite.Probe) (*suite.Violation, string) {
 		_, seen = c.churn(p)
 	}
 	return seen, ""
+}
+
+// rounds brings requests to so many limiters, round after round, until something is wrong.
+func (r rush) rounds(c *contract, st *suite.Stage, n, rounds int) (seen *suite.Violation) {
+	limiters := make([]busyLimiter, n)
+	for i := range limiters {
+		limiters[i].Funcs = c.spec.New(st.Plain(), c.traits.many(r.slots, r.places))
+	}
+	for round := 0; round < rounds && seen == nil; round++ {
+		seen = r.bringAll(st, limiters, round, r.waiting(&c.traits))
+	}
+	for i := range limiters {
+		limiters[i].end(st)
+	}
+	return seen
 }
 
 // bringAll brings requests to each limiter, looks at how many run and wait, and lets all of
@@ -226,9 +241,7 @@ func (c *contract) effects(p *suite.Probe) []suite.Script {
 		f.Resize(2)
 		pause()
 		second := try()
-		if f.Stop != nil {
-			f.Stop()
-		}
+		f.end(st)
 		return []string{first, second}
 	}}}
 }

@@ -45,35 +45,31 @@ func (c *contract) reentry(p *suite.Probe) (*suite.Violation, string) {
 // give up. The hook calls operations.
 func (c *contract) hooked(p *suite.Probe, cfg Config, then func(st *suite.Stage, cancel func())) *suite.Hang {
 	return p.Play(func(st *suite.Stage) {
-		var impl Funcs
+		var v *visited
 		var within atomic.Bool // a request of the hook may be rejected too, which calls the hook again
 		cfg.OnReject = func() {
 			if within.CompareAndSwap(false, true) {
 				st.Callback(func() {
 					step := conformance.Step{Op: verb.Acquire, At: st.Now()}
-					st.Rec.Do(step, true, func(*conformance.Done) { impl.fromHook() })
+					st.Rec.Do(step, true, func(*conformance.Done) { v.fromHook() })
 				})
 				within.Store(false)
 			}
 		}
-		if suite.Catch(func() { impl = c.spec.New(st.Plain(), cfg) }) != "" {
+		if suite.Catch(func() { v = c.visited(st, cfg) }) != "" {
 			return
 		}
-		leave := make(chan struct{})
 		ctx, cancel := context.WithCancel(context.Background())
-		for _, ctx := range []context.Context{context.Background(), ctx} {
-			suite.Start(func() { _ = suite.Catch(func() { _ = impl.request(ctx, verb.Acquire, func() { <-leave }) }) })
-			st.Settle()
-		}
+		v.come(context.Background(), v.stay)
+		v.come(ctx, v.stay)
 		if then != nil {
 			then(st, cancel)
 			st.Settle()
 		}
 		cancel()
-		close(leave)
+		close(v.leave)
 		st.Settle()
-		impl.end()
-		st.Settle()
+		v.end(st)
 	})
 }
 

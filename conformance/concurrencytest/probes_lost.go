@@ -39,40 +39,30 @@ func (c *contract) missed(p *suite.Probe) (lost *suite.Violation) {
 
 // releasedAt releases the only slot during the given call of a request to its context.
 func (c *contract) releasedAt(st *suite.Stage, call int64) (lost *suite.Violation) {
-	impl := c.spec.New(st.Plain(), c.traits.many(1, 2))
+	v := c.visited(st, c.traits.many(1, 2))
 	forever, stop := context.WithCancel(context.Background())
-	leave := make(chan struct{})
-	var ended atomic.Int64
-	come := func(ctx context.Context, run func()) {
-		suite.Start(func() {
-			_ = suite.Catch(func() { _ = impl.request(ctx, verb.Acquire, run) })
-			ended.Add(1)
-		})
-		st.Settle()
-	}
-	come(forever, func() { <-leave })
+	v.come(forever, v.stay)
 	var asked atomic.Int64
-	come(&slowContext{forever, func() {
+	v.come(&slowContext{forever, func() {
 		if asked.Add(1) == call {
-			close(leave)
+			close(v.leave)
 			letRun()
 		}
 	}}, func() {})
 	if asked.Load() < call {
-		close(leave)
+		close(v.leave)
 		st.Settle()
-	} else if ended.Load() < 2 {
+	} else if v.gone.Load() < 2 {
 		lost = suite.Broken(0, fmt.Sprintf("the slot was released while the request asked its context (limit=1, "+
 			"call %d of Done and Err)", call),
 			"a waiter is stuck, though the only slot is free")
 	}
 	stop()
-	if impl.Release != nil {
-		suite.Start(func() { _ = suite.Catch(func() { impl.Release(1) }) })
+	if v.Release != nil {
+		suite.Start(func() { _ = suite.Catch(func() { v.Release(1) }) })
 	}
 	st.Settle()
-	impl.end()
-	st.Settle()
+	v.end(st)
 	return lost
 }
 
@@ -95,8 +85,7 @@ func (c *contract) churn(p *suite.Probe) (lost, over *suite.Violation) {
 		for round := 0; round < churnRounds && unanswered == nil && tooMany == nil; round++ {
 			unanswered, tooMany = impl.comeAndGo(st, churnLimit, round, round%5/4*(round%4+1))
 		}
-		impl.end()
-		st.Settle()
+		impl.end(st)
 	})
 	if hang != nil {
 		return nil, nil
@@ -115,8 +104,7 @@ func (c *contract) churnInOrder(p *suite.Probe) (lost, over *suite.Violation) {
 		seen := p.Orders(func(st *suite.Stage) *suite.Violation {
 			impl := c.spec.New(st.Plain(), c.traits.many(1, 10))
 			lost, over = impl.comeAndGo(st, 1, f.round, f.tries)
-			impl.end()
-			st.Settle()
+			impl.end(st)
 			return cmp.Or(lost, over)
 		})
 		if seen != nil && lost == nil && over == nil { // a deadlock
