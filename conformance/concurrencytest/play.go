@@ -2,6 +2,7 @@ package concurrencytest
 
 import (
 	"context"
+	"errors"
 	"runtime"
 	"slices"
 	"time"
@@ -346,15 +347,10 @@ func (r *run) told(q *request) (told conformance.Op) {
 	return told
 }
 
-// playError is what a handler of a schedule returns or panics with.
-type playError string
-
-// Error is the text itself.
-func (e playError) Error() string { return string(e) }
-
-const (
-	errTried     = playError("false")
-	handlerPanic = playError("the handler was told to panic")
+// What a try returns that gets nothing, and what the handler of a schedule panics with.
+var (
+	errTried     = errors.New("false")
+	handlerPanic = errors.New("the handler was told to panic")
 )
 
 // epilogue ends everything that the schedule began, and then shows how many slots and
