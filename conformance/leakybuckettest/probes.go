@@ -3,7 +3,6 @@ package leakybuckettest
 import (
 	"fmt"
 	"slices"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -192,12 +191,8 @@ func (c *contract) panics(p *suite.Probe) (worst *suite.Violation, skip string) 
 	var below atomic.Bool
 	p.Does("put 1, 2 and 3 at 0, interval=100ms, and the function panics with the first, which unwinds its Put")
 	hang := p.Play(func(st *suite.Stage) {
-		var mu sync.Mutex
-		var left []time.Duration
 		impl := c.make(st.Plain(), Config{suite.Wait, 3}, func(v int) {
-			mu.Lock()
-			left = append(left, st.Now())
-			mu.Unlock()
+			st.Rec.Fire(v)
 			if v == 1 && suite.Caught() {
 				below.Store(true)
 				panic("the function of the item")
@@ -209,8 +204,12 @@ func (c *contract) panics(p *suite.Probe) (worst *suite.Violation, skip string) 
 		}
 		st.To(10 * suite.Wait)
 		st.Settle()
-		mu.Lock()
-		defer mu.Unlock()
+		var left []time.Duration
+		st.Rec.Locked(func(rec *suite.Recording) {
+			for _, f := range rec.Fires {
+				left = append(left, f.Began.At)
+			}
+		})
 		if below.Load() && !c.inTime(left) {
 			worst = suite.Broken(0, "the first item has left, and the others must not be affected",
 				"the function panicked with the first of three items, and they left at %v, want %v",
