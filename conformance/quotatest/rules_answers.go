@@ -210,12 +210,8 @@ func (x *exam) told(after time.Duration, because func() string) *allowed {
 
 // remaining is how many events more a limiter may say that it would grant, at any instant that it may read.
 func (x *exam) remaining(s *step) *allowed {
-	offsets := []time.Duration{0}
-	if grain := x.grain(); grain > 0 {
-		offsets = append(offsets, -grain, grain)
-	}
-	least, most := x.full(), 0
-	for _, off := range offsets {
+	grain, least, most := x.grain(), x.full(), 0
+	for _, off := range slices.Compact([]time.Duration{-grain, 0, grain}) {
 		fewest, all := s.after(s.At + off).left(s.At + off)
 		least, most = min(least, fewest), max(most, all)
 	}
