@@ -129,7 +129,7 @@ func (c *contract) Rules() []suite.Rule[*Traits, *exam] {
 		{
 			Rule: core("CT-CONV", "Each request MUST either run or be rejected, exactly once, and MUST NOT "+
 				"return before its handler; when all have ended every slot and place MUST be free."),
-			Check: (*exam).conserves,
+			Check: func(x *exam) *suite.Violation { return cmp.Or(x.answers(), breaks("CT-CONV")(x)) },
 		},
 		suite.OneClock[*Traits, *exam](c.timed, decisions),
 		suite.Effect[*Traits, *exam](c.effects),
@@ -175,18 +175,11 @@ func oversized(s conformance.Schedule) bool {
 	return slices.ContainsFunc(s.Steps, func(st conformance.Step) bool { return st.K > s.Config.Limit })
 }
 
-// conserves finds requests that were not answered exactly once, and slots that are gone.
-func (x *exam) conserves() *suite.Violation {
-	if x.Refused == "" && !x.Stuck {
-		if v := x.answers(); v != nil {
-			return v
-		}
-	}
-	return breaks("CT-CONV")(x)
-}
-
 // answers finds requests that were not answered exactly once.
 func (x *exam) answers() *suite.Violation {
+	if x.Refused != "" || x.Stuck {
+		return nil
+	}
 	for _, q := range x.requests {
 		switch {
 		case q.panicked != "" || q.answered == 0:

@@ -93,14 +93,11 @@ func (x *exam) difference(m model.Mark) *suite.Violation {
 	}
 	if own := firstOwn(x.Schedule.Steps); q.id >= own {
 		out.Because += fmt.Sprintf(". (After %s and sends new ones, numbered from %d.)", lastly, own)
-	} else if x.after(s) {
+	} else if x.isOver(s.seen.group) {
 		out.Because += ". (After " + lastly + ".)"
 	}
 	return out
 }
-
-// after reports whether the schedule was over when the group of a state began.
-func (x *exam) after(s *state) bool { return x.isOver(s.seen.group) }
 
 // isOver reports whether the schedule was over when a group began.
 func (t *trace) isOver(g *group) bool { return t.drained.Seq != 0 && g.began.Seq > t.drained.Seq }
@@ -151,7 +148,7 @@ func (x *exam) lanes(s *state) []suite.Lane {
 		}
 	}
 	out := []suite.Lane{want, got}
-	if x.after(s) {
+	if x.isOver(s.seen.group) {
 		end := suite.Lane{Name: endLane, Marks: []suite.Mark{{At: x.drained.At, Text: "all"}}}
 		out = slices.Insert(out, 0, end)
 	}
