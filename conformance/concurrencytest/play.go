@@ -34,9 +34,6 @@ type run struct {
 // Play runs a schedule on a fresh limiter.
 func (c *contract) Play(st *suite.Stage) {
 	s := st.Schedule
-	if s.RacingSteps() > 0 && st.Fake() != nil {
-		st.Drive(newRacingTime(s.Config.Start(), st.Bubble))
-	}
 	r := &run{Stage: st, c: c, out: &trace{}, byID: map[int]int{}, gone: map[int]bool{}, own: firstOwn(s.Steps)}
 	r.counts = st.Look && piles(s)
 	st.Rec.Locked(func(rec *suite.Recording) { rec.Detail = r.out })
@@ -109,6 +106,7 @@ func (r *run) together(steps []conformance.Step, order inside.Order) {
 		}
 	}
 	if g.racing {
+		r.To(max(r.Now(), g.at-1))
 		r.Race(g.at, order, do)
 	} else {
 		r.To(g.at)

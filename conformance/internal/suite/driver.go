@@ -112,11 +112,15 @@ func (f *FakeTime) Race(at time.Duration, order inside.Order, step func()) {
 			step()
 		}
 		release()
-	case inside.OrderReceived:
+	case inside.OrderReceived, inside.OrderSampled:
 		f.To(max(f.Fake.Elapsed(), at-1))
 		f.unsettled = true
 		f.To(at)
 		f.unsettled = false
+		if order == inside.OrderSampled { // what the timers have woken runs when the step starts others, or blocks
+			step()
+			return
+		}
 		Start(step) // on the one processor it is next, before all that the timers have woken
 		f.Settle()
 	default:

@@ -83,9 +83,6 @@ func (s *Stage) ends() {
 	}
 }
 
-// Drive lets another driver than the suite's own bring about the orders of this run.
-func (s *Stage) Drive(d Driver) { s.Driver, s.Rec.now = d, d.Now }
-
 // Config is the schedule's.
 func (s *Stage) Config() conformance.Config { return s.Schedule.Config }
 
