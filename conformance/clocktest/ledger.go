@@ -14,7 +14,7 @@ import (
 // what is armed: how many timers are armed, what state each is in, and whether the outcome
 // of the schedule depends on an order that package time leaves open.
 type ledger struct {
-	start time.Time
+	now func() time.Duration // since the start
 
 	mu      sync.Mutex
 	open    string // why the outcome depends on an order that is open; "" if it does not
@@ -43,7 +43,9 @@ type object struct {
 	served time.Duration   // when
 }
 
-func (l *ledger) now() time.Duration { return time.Since(l.start) }
+func newLedger(now func() time.Duration) *ledger {
+	return &ledger{now: now, objects: map[int]*object{}, actedAt: -1}
+}
 
 // States of a timer.
 const (
@@ -70,8 +72,9 @@ func (o *object) fires(now time.Duration) bool {
 	return o.due == now || o.period > 0 && o.due < now && (now-o.due)%o.period == 0
 }
 
-// before notes a step that is about to be done.
-func (l *ledger) before(s conformance.Step) {
+// before notes a step that is about to be done, and returns the state of the timer that it stops, resets or reads,
+// "" for other steps.
+func (l *ledger) before(s conformance.Step) (state string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	now := l.now()
@@ -94,9 +97,10 @@ func (l *ledger) before(s conformance.Step) {
 		}
 	case verb.Halt, verb.Rearm, verb.Read:
 		if o == nil {
-			return
+			return ""
 		}
-		l.met = append(l.met, meeting{o.kind, s.Op, o.state(now)})
+		state = o.state(now)
+		l.met = append(l.met, meeting{o.kind, s.Op, state})
 		switch {
 		case s.Op == verb.Halt:
 			o.halted = true
@@ -107,6 +111,7 @@ func (l *ledger) before(s conformance.Step) {
 			}
 		}
 	}
+	return state
 }
 
 // context notes the context that was made under the number n, and its parent.
@@ -116,7 +121,8 @@ func (l *ledger) context(n int, ctx, parent context.Context) {
 	if o := l.objects[n]; o != nil {
 		o.ctx = ctx
 		end, ends := parent.Deadline()
-		o.idle = ends && !end.After(l.start.Add(o.due))
+		own, _ := ctx.Deadline()
+		o.idle = ends && own.Equal(end)
 	}
 }
 

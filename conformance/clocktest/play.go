@@ -26,7 +26,7 @@ func (c *contract) Play(st *suite.Stage) {
 	reference := packageTime()
 	reference.NoTimerAnswers = tested.NoTimerAnswers
 	want := newWorld(st, reference)
-	want.ledger = &ledger{start: time.Now(), objects: map[int]*object{}, actedAt: -1}
+	want.ledger = newLedger(func() time.Duration { return time.Since(want.start) })
 	want.run(func(conformance.Step) {})
 	seen := comparison{want: want.events, ledger: want.ledger}
 	record := func() { st.Rec.Locked(func(rec *suite.Recording) { rec.Detail = seen }) }

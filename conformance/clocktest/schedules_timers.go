@@ -63,27 +63,15 @@ func stopping(all []conformance.Schedule, unread bool) []conformance.Schedule {
 }
 
 func stopsUnread(s conformance.Schedule) bool {
-	first := s.Steps[0]
-	due, armed, taken := first.D, true, false
-	period := first.D
-	for _, s := range s.Steps[1:] {
-		fired := armed && !taken && s.At >= due
-		switch s.Op {
-		case verb.Halt, verb.Rearm:
-			if fired {
+	at := time.Duration(0)
+	l := newLedger(func() time.Duration { return at })
+	for _, st := range s.Steps {
+		at = st.At
+		if met := l.before(st); met == stateUnread {
+			if st.Op != verb.Read {
 				return true
 			}
-			armed, taken = s.Op == verb.Rearm, false
-			if armed {
-				due, period = suite.Sum(s.At, s.D), s.D
-			}
-		case verb.Read:
-			switch {
-			case fired && first.Op == verb.Ticker:
-				due += ((s.At-due)/period + 1) * period
-			case fired:
-				taken = true
-			}
+			l.took(st.N)
 		}
 	}
 	return false
