@@ -9,10 +9,10 @@ import (
 )
 
 // toEnd makes a probe of what judges a clock in a run, and finds nothing if the run makes no progress.
-func toEnd(judge func() *suite.Violation) func(p *suite.Probe) (*suite.Violation, string) {
+func toEnd(judge func(st *suite.Stage) *suite.Violation) func(p *suite.Probe) (*suite.Violation, string) {
 	return func(p *suite.Probe) (*suite.Violation, string) {
 		var broken *suite.Violation
-		if ended := p.PlayToEnd(func(*suite.Stage) { broken = judge() }); !ended {
+		if ended := p.PlayToEnd(func(st *suite.Stage) { broken = judge(st) }); !ended {
 			return nil, "" // what is abandoned may still write broken
 		}
 		return broken, ""
@@ -20,7 +20,7 @@ func toEnd(judge func() *suite.Violation) func(p *suite.Probe) (*suite.Violation
 }
 
 // ticks tries Tick with periods that it must refuse, and one that ticks twice.
-func (c *contract) ticks() *suite.Violation {
+func (c *contract) ticks(*suite.Stage) *suite.Violation {
 	f := c.spec.New(Env{Settle: synctestcompat.Wait})
 	for _, d := range []time.Duration{0, -1, -time.Hour} {
 		var channel <-chan time.Time

@@ -1,70 +1,91 @@
 package clocktest
 
 import (
-	"context"
 	"time"
 
+	"github.com/escapement-go/escapement/conformance"
 	"github.com/escapement-go/escapement/conformance/internal/suite"
 	"github.com/escapement-go/escapement/internal/timeline"
+	"github.com/escapement-go/escapement/internal/verb"
 	"github.com/escapement-go/escapement/synctestcompat"
 )
+
+// walled is a world whose wall clock is stepped.
+type walled struct {
+	*world
+	all []waiting // by their numbers, from 1 on
+}
 
 // waiting is something that is armed, and when it must fire.
 type waiting struct {
 	name  string
 	due   time.Duration // since the step
-	fired func() bool
-	end   func()
+	fired bool          // once and for all
+}
+
+// lasting are what can be armed, by the steps that do so.
+var lasting = []struct {
+	op   conformance.Op
+	name string
+}{
+	{verb.Timer, "a timer"}, {verb.Ticker, "a ticker"}, {verb.After, "an After"}, {verb.AfterFunc, "a function"},
+	{verb.Sleep, "a Sleep"}, {verb.Deadline, "a deadline"}, {verb.Timeout, "a timeout"},
 }
 
 // stepsWall steps the wall clock, by less and by more than what is armed, forward and back.
-func (c *contract) stepsWall() *suite.Violation {
+func (c *contract) stepsWall(st *suite.Stage) *suite.Violation {
 	for _, step := range []time.Duration{-time.Hour, time.Hour, -time.Second, 100 * time.Hour} {
-		if broken := c.stepWall(step); broken != nil {
+		w := &walled{world: newWorld(st, c.spec.New(Env{Settle: synctestcompat.Wait}))}
+		w.inline = c.traits.OnAdvance
+		if broken := w.judge(step); broken != nil {
 			return broken
 		}
 	}
 	return nil
 }
 
-// stepWall arms everything before a step of the wall clock, and again after it.
-func (c *contract) stepWall(step time.Duration) *suite.Violation {
-	f := c.spec.New(Env{Settle: synctestcompat.Wait})
-	move := func(d time.Duration) {
-		f.Advance(d)
-		synctestcompat.Wait()
-	}
+// judge arms everything before a step of the wall clock, and again after it.
+func (w *walled) judge(step time.Duration) *suite.Violation {
 	because := "the wall clock was stepped by " + timeline.Duration(step)
+	move := func(d time.Duration) {
+		w.f.Advance(d)
+		w.stage.Settle()
+	}
 	move(2 * time.Hour)
-	all, parent := f.arm("armed before the step", 10*time.Minute, time.Minute)
 	defer func() {
-		for _, w := range all {
-			w.end()
-		}
+		w.end()
+		move(2 * time.Hour) // until all sleepers have woken
 	}()
+	w.armAll("armed before the step", 10*time.Minute, time.Minute)
+	parent := len(w.all) // a timeout, if the clock has any
 	move(time.Minute)
-	start := f.Now().Add(step)
-	f.SetWall(start)
-	synctestcompat.Wait()
-	if d := f.Now().Sub(start); d != 0 {
+	start := w.f.Now().Add(step)
+	w.f.SetWall(start)
+	w.stage.Settle()
+	if d := w.f.Now().Sub(start); d != 0 {
 		return suite.Broken(0, because, "after SetWall Now is off by %s", timeline.Duration(d))
 	}
-	after, _ := f.arm("armed after the step", 5*time.Minute, 0)
-	all = append(append(all, after...), f.nested(parent)...)
-	if v := f.agrees(start.Add(5*time.Minute), 5*time.Minute, because); v != nil {
+	w.armAll("armed after the step", 5*time.Minute, 0)
+	for _, d := range []time.Duration{4 * time.Minute, 20 * time.Minute, 200 * time.Hour} {
+		w.arm(conformance.Step{Op: verb.Timeout, K: parent, D: d},
+			"a timeout of "+timeline.Duration(d)+" within an older one that has 9m left", min(d, 9*time.Minute))
+	}
+	if v := w.f.agrees(start.Add(5*time.Minute), 5*time.Minute, because); v != nil {
 		return v
 	}
 	for _, at := range []time.Duration{0, 4*time.Minute - 1, 4 * time.Minute, 5*time.Minute - 1, 5 * time.Minute,
 		9*time.Minute - 1, 9 * time.Minute} {
-		move(at - f.Now().Sub(start))
-		for _, w := range all {
-			if fired := w.fired(); fired != (at >= w.due) {
-				has := []string{"not fired", "fired"}[suite.Number(fired)]
+		move(at - w.f.Now().Sub(start))
+		for i := range w.all {
+			one := &w.all[i]
+			one.fired = one.fired || w.fires(i+1)
+			if one.fired != (at >= one.due) {
+				has := []string{"not fired", "fired"}[suite.Number(one.fired)]
 				return suite.Broken(0, because, "%s has %s by %s, want it at %s",
-					w.name, has, timeline.Duration(at), timeline.Duration(w.due))
+					one.name, has, timeline.Duration(at), timeline.Duration(one.due))
 			}
 		}
-		if v := f.agrees(start.Add(5*time.Minute), 5*time.Minute-at, because); at <= 5*time.Minute && v != nil {
+		if v := w.f.agrees(start.Add(5*time.Minute), 5*time.Minute-at, because); at <= 5*time.Minute && v != nil {
 			return v
 		}
 	}
@@ -83,63 +104,34 @@ func (f *Funcs) agrees(at time.Time, left time.Duration, because string) *suite.
 	return nil
 }
 
-// arm arms one timer of each kind for d, of which some has passed when the wall clock is stepped, and returns a
-// context among them, nil if there are none.
-func (f *Funcs) arm(when string, d, passed time.Duration) (all []waiting, ctx context.Context) {
-	add := func(kind string, fired func() bool, end func()) {
-		yes := false // once and for all
-		all = append(all, waiting{kind + " of " + timeline.Duration(d) + " " + when, d - passed, func() bool {
-			yes = yes || fired()
-			return yes
-		}, end})
+// armAll arms one timer of each kind for d, of which some has passed when the wall clock is stepped.
+func (w *walled) armAll(when string, d, passed time.Duration) {
+	for _, k := range lasting {
+		s := conformance.Step{Op: k.op, D: d}
+		if k.op == verb.Deadline {
+			s.D += w.f.Now().Sub(w.start)
+		}
+		w.arm(s, k.name+" of "+timeline.Duration(d)+" "+when, d-passed)
 	}
-	if f.NewTimer != nil {
-		t := f.NewTimer(d)
-		add("a timer", func() bool { return received(t.Chan()) }, func() { t.Stop() })
-	}
-	if f.NewTicker != nil {
-		t := f.NewTicker(d)
-		add("a ticker", func() bool { return received(t.Chan()) }, t.Stop)
-	}
-	if f.After != nil {
-		c := f.After(d)
-		add("an After", func() bool { return received(c) }, func() {})
-	}
-	if f.AfterFunc != nil {
-		ran := make(chan time.Time, 1)
-		t := f.AfterFunc(d, func() { ran <- time.Time{} })
-		add("a function", func() bool { return received(ran) }, func() { t.Stop() })
-	}
-	if f.Sleep != nil {
-		woke := make(chan time.Time, 1)
-		suite.Start(func() { f.Sleep(d); woke <- time.Time{} })
-		synctestcompat.Wait() // until it sleeps
-		add("a Sleep", func() bool { return received(woke) }, func() { f.Advance(2 * time.Hour) })
-	}
-	if f.WithDeadline != nil {
-		c, cancel := f.WithDeadline(context.Background(), f.Now().Add(d))
-		ctx = c
-		add("a deadline", func() bool { return received(c.Done()) }, cancel)
-	}
-	if f.WithTimeout != nil {
-		c, cancel := f.WithTimeout(context.Background(), d)
-		ctx = c
-		add("a timeout", func() bool { return received(c.Done()) }, cancel)
-	}
-	return all, ctx
 }
 
-// nested are children of a context that has 9 minutes left after the step.
-func (f *Funcs) nested(parent context.Context) (all []waiting) {
-	if parent == nil || f.WithTimeout == nil {
-		return nil
+// arm arms something, if the clock can.
+func (w *walled) arm(s conformance.Step, name string, due time.Duration) {
+	if w.stage.Accepts(s.Op) {
+		w.all = append(w.all, waiting{name: name, due: due})
+		s.N = len(w.all)
+		w.step(0, s)
 	}
-	for _, d := range []time.Duration{4 * time.Minute, 20 * time.Minute, 200 * time.Hour} {
-		c, cancel := f.WithTimeout(parent, d)
-		name := "a timeout of " + timeline.Duration(d) + " within an older one that has 9m left"
-		all = append(all, waiting{name, min(d, 9*time.Minute), func() bool { return received(c.Done()) }, cancel})
+}
+
+// fires reports whether what has number n has fired, or receives what it has sent.
+func (w *walled) fires(n int) bool {
+	if c := w.contextOf(n); c != nil {
+		return received(c.Done())
 	}
-	return all
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.turns[n] > 0 || received(w.timers[n].c)
 }
 
 // received receives if there is a value, or if the channel is closed.
