@@ -26,11 +26,10 @@ type difference struct {
 	agreed    int           // how many events of the clock came before
 }
 
-// compare returns the first difference, nil if there is none. The events of one instant
-// have no order between goroutines, so they are compared as a set; if ordered is false, so
-// are all events of one part.
+// compare returns the first difference, nil if there is none, and gives what the clock showed up to
+// there its instants on package time. The events of one instant have no order between goroutines, so
+// they are compared as a set; if ordered is false, so are all events of one part.
 func compare(want, got []event, ordered bool) *difference {
-	byWho := func(a, b event) int { return cmp.Compare(a.who, b.who) }
 	i, j := 0, 0
 	for i < len(want) {
 		part, at := want[i].part, want[i].at
@@ -42,11 +41,7 @@ func compare(want, got []event, ordered bool) *difference {
 		for stop < len(got) && stop-j < end-i && got[stop].part <= part {
 			stop++
 		}
-		w, g := slices.Clone(want[i:end]), slices.Clone(got[j:stop])
-		slices.SortStableFunc(w, byWho)
-		slices.SortStableFunc(g, byWho)
-		missing, extra := except(w, g), except(g, w)
-		if len(missing) > 0 || len(extra) > 0 {
+		if missing, extra := match(want[i:end], got[j:stop]); len(missing) > 0 || len(extra) > 0 {
 			if len(missing) > 0 {
 				at = missing[0].at
 			}
@@ -64,22 +59,24 @@ func compare(want, got []event, ordered bool) *difference {
 	return nil
 }
 
-// except lists the events of a that b does not have at the same position for the same
-// goroutine.
-func except(a, b []event) []event {
-	rest := slices.Clone(b)
-	var out []event
-	for _, e := range a {
-		i := slices.IndexFunc(rest, func(r event) bool {
-			return r.who == e.who && r.part == e.part && says(r, e)
-		})
+// match gives each event of got the instant of one of want that says the same of the same goroutine, and lists
+// the others of both, by who saw them.
+func match(want, got []event) (missing, extra []event) {
+	missing = slices.Clone(want)
+	for n := range got {
+		e := &got[n]
+		i := slices.IndexFunc(missing, func(w event) bool { return w.who == e.who && w.part == e.part && says(w, *e) })
 		if i < 0 {
-			out = append(out, e)
+			extra = append(extra, *e)
 			continue
 		}
-		rest = slices.Delete(rest, i, i+1)
+		e.at = missing[i].at
+		missing = slices.Delete(missing, i, i+1)
 	}
-	return out
+	byWho := func(a, b event) int { return cmp.Compare(a.who, b.who) }
+	slices.SortStableFunc(missing, byWho)
+	slices.SortStableFunc(extra, byWho)
+	return missing, extra
 }
 
 // says reports whether two events say the same, or what may be said as well.

@@ -49,6 +49,7 @@ func (x *exam) told(d *difference, want, got []event) *suite.Violation {
 // stuck says which step blocked for good.
 func (x *exam) stuck() *suite.Violation {
 	d := &difference{agreed: len(x.got)}
+	match(x.want, x.got)
 	because := "every goroutine is blocked; on package time the schedule runs to its end"
 	runsItself := func(s conformance.Step) bool { // who arms it may run the function
 		return s.Op == verb.Nap || s.Op == verb.AfterFunc && s.D <= 0
@@ -154,12 +155,9 @@ func (d *difference) lanes(wanted, shown []event) []suite.Lane {
 	for _, e := range wanted {
 		want.Marks = append(want.Marks, suite.Mark{At: e.at, Text: e.mark})
 	}
-	rest := slices.Clone(wanted)
 	for _, e := range shown[:d.agreed] {
-		i := slices.IndexFunc(rest, func(w event) bool { return w.who == e.who && says(w, e) })
-		if i >= 0 {
-			got.Marks = append(got.Marks, suite.Mark{At: rest[i].at, Text: e.mark})
-			rest = slices.Delete(rest, i, i+1)
+		if e.at >= 0 {
+			got.Marks = append(got.Marks, suite.Mark{At: e.at, Text: e.mark})
 		}
 	}
 	for _, e := range d.got {

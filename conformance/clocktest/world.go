@@ -21,7 +21,8 @@ type event struct {
 	part int
 	// who saw it: 0 the schedule, else a function, sleeper or consumer.
 	who int
-	// at is the instant, on package time only.
+	// at is the instant on package time: of what a clock shows, that at which package time shows the same, negative
+	// as long as that is not known.
 	at time.Duration
 	// text says what, mark does so in a timeline.
 	text, mark string
@@ -158,7 +159,7 @@ func (w *world) add(e event) {
 	if w.over {
 		return
 	}
-	e.part = w.part
+	e.part, e.at = w.part, -1
 	if w.ledger != nil {
 		e.at = w.ledger.now()
 	}
