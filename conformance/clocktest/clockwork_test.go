@@ -81,7 +81,7 @@ func TestMissing(t *testing.T) {
 		t.Fatal(err)
 	}
 	const want = "Reset(0) of ticker 1 did not panic, want a panic at "
-	if got := missing("rearm 1 0: panics", s); got != want {
+	if got := (event{step: s.Steps[1], text: panics}).missing(s); got != want {
 		t.Errorf("missing = %q, want %q", got, want)
 	}
 }

@@ -81,5 +81,6 @@ func match(want, got []event) (missing, extra []event) {
 
 // says reports whether two events say the same, or what may be said as well.
 func says(a, b event) bool {
-	return a.text == b.text || slices.Contains(a.also, b.text) || slices.Contains(b.also, a.text)
+	return a.step == b.step &&
+		(a.text == b.text || slices.Contains(a.also, b.text) || slices.Contains(b.also, a.text))
 }

@@ -12,7 +12,7 @@ import (
 type comparison struct {
 	want, got []event
 	// doing is the step under way on the clock.
-	doing string
+	doing conformance.Step
 	// ledger is that of the run on package time.
 	ledger *ledger
 }
@@ -37,7 +37,7 @@ func (c *contract) Play(st *suite.Stage) {
 	got := newWorld(st, tested)
 	got.inline = c.traits.OnAdvance
 	got.run(func(s conformance.Step) { // the step may block for ever
-		seen.got, seen.doing = got.seen(), s.String()
+		seen.got, seen.doing = got.seen(), s
 		record()
 	})
 	seen.got = got.events

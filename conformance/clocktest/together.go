@@ -38,16 +38,16 @@ func (x *exam) together() *suite.Violation {
 	case x.Stuck:
 		return x.stuck()
 	}
-	shows := func(text string) bool {
-		return slices.ContainsFunc(x.got, func(e event) bool { return e.text == text })
+	shows := func(step conformance.Step, text string) bool {
+		return slices.ContainsFunc(x.got, func(e event) bool { return e.step == step && e.text == text })
 	}
 	for _, s := range x.Schedule.Steps {
 		if s.Op != verb.Halt {
 			continue
 		}
-		runs := shows(fmt.Sprintf("function %d runs", s.N))
+		runs := shows(conformance.Step{}, fmt.Sprintf("function %d runs", s.N))
 		for _, stopped := range []bool{true, false} {
-			if shows(fmt.Sprintf("%s: %v", call(s), stopped)) && runs == stopped {
+			if shows(bare(s), fmt.Sprint(stopped)) && runs == stopped {
 				return x.contradicts(s, stopped)
 			}
 		}

@@ -58,41 +58,40 @@ func (x *exam) stuck() *suite.Violation {
 		because += "; only if its documentation says that functions run on the goroutine that advances the clock, " +
 			"declare OnAdvance: true"
 	}
-	step, at, timed := strings.Cut(x.doing, " @")
+	at := suite.If(x.doing.Op != verb.Idle, " at "+timeline.Duration(x.doing.At))
 	return &suite.Violation{
-		Headline: method(step, x.Schedule) + suite.If(timed, " at "+at) +
-			" never returned, or what it waits for never came",
-		Because: because,
-		At:      x.End,
-		Lanes:   d.lanes(x.want, x.got),
-		Run:     x.Recording,
+		Headline: method(x.doing, x.Schedule) + at + " never returned, or what it waits for never came",
+		Because:  because,
+		At:       x.End,
+		Lanes:    d.lanes(x.want, x.got),
+		Run:      x.Recording,
 	}
 }
 
 func (d *difference) headline(s conformance.Schedule) string {
-	if len(d.want) == 0 {
-		wanted := cmp.Or(suite.If(d.got[0].cause != "", "no panic"), "nothing")
-		return inGo(d.got[0].told(), s) + ", want " + wanted
-	}
 	want, got := d.pair()
+	shown := got.inGo(s) + suite.If(got.cause != "", ": "+got.cause)
+	if len(d.want) == 0 {
+		return shown + ", want " + cmp.Or(suite.If(got.cause != "", "no panic"), "nothing")
+	}
 	when := " (at " + timeline.Duration(want.at) + ")"
-	about, what, answer := strings.Cut(want.text, ": ")
+	about, end, ended := strings.Cut(want.text, ": ") // of a context
+	same := got.step == want.step
 	switch {
 	case got.text == "":
-		return missing(want.text, s) + timeline.Duration(want.at)
-	case got.text == want.text:
-		return inGo(got.text, s) + " too early, want it at " + timeline.Duration(want.at)
-	case strings.HasPrefix(got.text, want.text+", but "):
+		return want.missing(s) + timeline.Duration(want.at)
+	case same && got.text == want.text:
+		return got.inGo(s) + " too early, want it at " + timeline.Duration(want.at)
+	case same && strings.HasPrefix(got.text, want.text+", but "):
 		but := strings.Replace(strings.TrimPrefix(got.text, want.text), " instead of ", ", want ", 1)
-		return inGo(want.text, s) + ", as wanted" + but + when
-	case answer && strings.HasPrefix(got.text, about+": "):
-		return inGo(got.told(), s) + ", want " + strings.TrimPrefix(what, "nil is ") + when
+		return want.inGo(s) + ", as wanted" + but + when
+	case same && want.step.Op != "":
+		return shown + ", want " + want.text + when
+	case ended && strings.HasPrefix(got.text, about+": "):
+		return shown + ", want " + end + when
 	}
-	return inGo(got.told(), s) + ", want " + inGo(want.text, s) + when
+	return shown + ", want " + want.inGo(s) + when
 }
-
-// told is the text of an event, with what a panic was about.
-func (e event) told() string { return e.text + suite.If(e.cause != "", ": "+e.cause) }
 
 // pair returns an event that is missing and one that was seen instead, about the same
 // thing if possible.
@@ -115,14 +114,17 @@ func (d *difference) pair() (want, got event) {
 
 // subject is what an event is about: "function 1", "read 2".
 func (e event) subject() string {
+	if e.step.Op != "" {
+		return fmt.Sprintf("%s %d", e.step.Op, e.step.N)
+	}
 	words := strings.Fields(e.text)
-	return strings.TrimSuffix(strings.Join(words[:min(2, len(words))], " "), ":")
+	return strings.Join(words[:min(2, len(words))], " ")
 }
 
 // kind names the kind of a difference.
 func (d *difference) kind() string {
 	want, got := d.pair()
-	word := func(e event) string { w, _, _ := strings.Cut(e.text, " "); return w }
+	word := func(e event) string { w, _, _ := strings.Cut(e.subject(), " "); return w }
 	return fmt.Sprint(word(want), word(got), want.who == 0, got.who == 0)
 }
 

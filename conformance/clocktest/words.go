@@ -7,60 +7,49 @@ import (
 
 	"github.com/escapement-go/escapement/conformance"
 	"github.com/escapement-go/escapement/conformance/internal/suite"
+	"github.com/escapement-go/escapement/internal/timeline"
 	"github.com/escapement-go/escapement/internal/verb"
 )
 
-// inGo puts what was seen of a clock into the words of package time: "halt 1: true" is "Stop of timer 1 reported true".
-func inGo(text string, s conformance.Schedule) string {
-	step, answer, ok := strings.Cut(text, ": ")
-	if !ok {
-		if did, found := strings.CutSuffix(text, " has returned"); found {
-			return method(did, s) + " has returned"
-		}
-		return text
+// inGo puts an event into the words of package time: that halt 1 has shown true is "Stop of timer 1 reported true".
+func (e event) inGo(s conformance.Schedule) string {
+	subject := made(e.step.N, s)
+	switch op := e.step.Op; {
+	case e.text == panics || e.text == hasReturned:
+		return method(e.step, s) + " " + e.text
+	case op == verb.Halt || op == verb.Rearm:
+		return method(e.step, s) + " reported " + e.text
+	case op == verb.Read && e.text == "nothing":
+		return "nothing was received from " + subject
+	case op == verb.Read:
+		return "the value received from " + subject + " is " + e.text
+	case op == verb.Chan:
+		return "the channel of " + subject + " is nil: " + e.text
+	case op == verb.Err:
+		return "Err of " + subject + suite.If(e.text != "blocks", " is") + " " + e.text
+	case op == verb.Now:
+		return "Now is " + e.text
+	case op == verb.Armed:
+		return "the number of armed timers is " + e.text
 	}
-	op, _, _ := strings.Cut(step, " ")
-	panics := strings.HasPrefix(answer, "panics")
-	switch conformance.Op(op) {
-	case verb.Halt, verb.Rearm:
-		if !panics {
-			return method(step, s) + " reported " + answer
-		}
-	case verb.Read:
-		if answer == "nothing" {
-			return "nothing was received from " + subject(step, s)
-		}
-		return "the value received from " + subject(step, s) + " is " + answer
-	case verb.Chan:
-		return "the channel of " + subject(step, s) + " is nil: " + strings.TrimPrefix(answer, "nil is ")
-	case verb.Err:
-		return "Err of " + subject(step, s) + suite.If(answer != "blocks", " is") + " " + answer
-	case verb.Now:
-		return "Now is " + answer
-	case verb.Armed:
-		return "the number of armed timers is " + answer
-	}
-	if panics {
-		return method(step, s) + " " + answer
-	}
-	return text
+	return e.text
 }
 
-// missing says that something did not happen, up to the instant at which it was due.
-func missing(text string, s conformance.Schedule) string {
-	if who, ok := strings.CutSuffix(text, " runs"); ok {
+// missing says that an event did not come, up to the instant at which it was due.
+func (e event) missing(s conformance.Schedule) string {
+	if who, ok := strings.CutSuffix(e.text, " runs"); ok {
 		return who + " did not run, want it at "
 	}
-	if who, _, ok := strings.Cut(text, " wakes"); ok {
+	if who, _, ok := strings.Cut(e.text, " wakes"); ok {
 		return who + " did not wake, want it at "
 	}
-	if who, value, ok := strings.Cut(text, " receives "); ok {
+	if who, value, ok := strings.Cut(e.text, " receives "); ok {
 		return who + " received nothing, want " + value + " at "
 	}
-	if call, ok := strings.CutSuffix(text, ": panics"); ok {
-		return method(call, s) + " did not panic, want a panic at "
+	if e.text == panics {
+		return method(e.step, s) + " did not panic, want a panic at "
 	}
-	return "nothing happened, want that " + inGo(text, s) + " at "
+	return "nothing happened, want that " + e.inGo(s) + " at "
 }
 
 // makes are the calls of package time, by the steps that make something with a duration, or let it pass.
@@ -77,28 +66,17 @@ var uses = map[conformance.Op]string{
 }
 
 // method is the call of package time that a step makes.
-func method(step string, s conformance.Schedule) string {
-	words := strings.Fields(step)
-	op, d := conformance.Op(words[0]), words[min(2, len(words)-1)]
-	switch {
+func method(step conformance.Step, s conformance.Schedule) string {
+	d := "(" + timeline.Duration(step.D) + ")"
+	switch op := step.Op; {
 	case op == verb.Rearm:
-		return "Reset(" + d + ") of " + subject(step, s)
+		return "Reset" + d + " of " + made(step.N, s)
 	case makes[op] != "":
-		return makes[op] + "(" + d + ")"
+		return makes[op] + d
 	case uses[op] != "":
-		return uses[op] + subject(step, s)
+		return uses[op] + made(step.N, s)
 	}
-	return step
-}
-
-// subject is what a step is about: "timer 1".
-func subject(step string, s conformance.Schedule) string {
-	words := strings.Fields(step)
-	n, err := strconv.Atoi(words[min(1, len(words)-1)])
-	if err != nil {
-		return step
-	}
-	return made(n, s)
+	return call(step)
 }
 
 // makers are what steps make, as it is called with its number.

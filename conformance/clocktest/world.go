@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -24,6 +25,8 @@ type event struct {
 	// at is the instant on package time: of what a clock shows, that at which package time shows the same, negative
 	// as long as that is not known.
 	at time.Duration
+	// step is the one that has shown it, without its instant, and without an operation if it came by itself.
+	step conformance.Step
 	// text says what, mark does so in a timeline.
 	text, mark string
 	// also are other texts that are as right.
@@ -135,7 +138,7 @@ func (w *world) end() {
 // difference.
 func (w *world) advance(d time.Duration) {
 	if msg := suite.Catch(func() { w.f.Advance(d) }); msg != "" {
-		w.note(0, "!", "Advance(%s): panics: %s", timeline.Duration(d), msg)
+		w.note(0, "!", "Advance(%s) panics: %s", timeline.Duration(d), msg)
 	}
 	w.stage.Settle()
 }
@@ -147,9 +150,14 @@ func (w *world) seen() []event {
 	return w.events
 }
 
-// note records an event.
+// note records an event that came by itself.
 func (w *world) note(who int, mark, format string, args ...any) {
 	w.add(event{who: who, text: fmt.Sprintf(format, args...), mark: mark})
+}
+
+// answer records what a step has shown.
+func (w *world) answer(who int, s conformance.Step, mark, text string) {
+	w.add(event{who: who, step: bare(s), text: text, mark: mark})
 }
 
 // add records an event of now.
@@ -169,13 +177,19 @@ func (w *world) add(e event) {
 // marks are those of answers.
 var marks = map[bool]string{true: "y", false: "n"}
 
-// noteAnswer records what a method that answers yes or no has said, if it does.
-func (w *world) noteAnswer(who int, s conformance.Step, yes bool) {
+// Texts of answers that are no values.
+const (
+	panics      = "panics"
+	hasReturned = "has returned"
+)
+
+// reported records what a method that reports yes or no has said, if it does.
+func (w *world) reported(who int, s conformance.Step, yes bool) {
 	if w.f.NoTimerAnswers {
-		w.note(who, "done", "%s has returned", call(s))
+		w.answer(who, s, "done", hasReturned)
 		return
 	}
-	w.note(who, marks[yes], "%s: %v", call(s), yes)
+	w.answer(who, s, marks[yes], fmt.Sprint(yes))
 }
 
 // turn notes that function, sleeper or consumer id has its turn, and does its steps.
@@ -212,7 +226,7 @@ func (w *world) do(who int, s conformance.Step) {
 		w.ledger.before(s)
 	}
 	if msg := suite.Catch(func() { w.step(who, s) }); msg != "" {
-		w.add(event{who: who, text: call(s) + ": panics", mark: "!", cause: msg})
+		w.add(event{who: who, step: bare(s), text: panics, mark: "!", cause: msg})
 		w.panicked(s, msg)
 	}
 }
@@ -228,17 +242,19 @@ func (w *world) panicked(s conformance.Step, msg string) {
 	})
 }
 
-// call returns the text of a step without its instant.
-func call(s conformance.Step) string {
+// bare returns a step without its instant.
+func bare(s conformance.Step) conformance.Step {
 	s.At, s.In = 0, 0
-	text := s.String()
-	return text[:len(text)-len(" @0")]
+	return s
 }
+
+// call returns the text of a step without its instant.
+func call(s conformance.Step) string { return strings.TrimSuffix(bare(s).String(), " @0") }
 
 func (w *world) step(who int, s conformance.Step) {
 	switch s.Op {
 	case verb.Now:
-		w.askNow(who)
+		w.askNow(who, s)
 	case verb.Timer, verb.After, verb.Ticker, verb.AfterFunc:
 		w.arm(s)
 	case verb.Sleep, verb.Nap, verb.Consume:
@@ -261,7 +277,7 @@ func (w *world) step(who int, s conformance.Step) {
 }
 
 // askNow notes the time, and the first of Since and Until that does not agree with it.
-func (w *world) askNow(who int) {
+func (w *world) askNow(who int, s conformance.Step) {
 	now := w.f.Now()
 	mark := timeline.Duration(now.Sub(w.start))
 	text := mark
@@ -275,7 +291,7 @@ func (w *world) askNow(who int) {
 			break
 		}
 	}
-	w.note(who, mark, "now: %s", text)
+	w.answer(who, s, mark, text)
 }
 
 func differs(op, name string, is, want time.Duration) string {
@@ -319,8 +335,8 @@ func (w *world) instants(now time.Time) []instant {
 // askArmed notes how many timers are armed; on package time the ledger knows.
 func (w *world) askArmed(who int, s conformance.Step) {
 	if w.ledger == nil {
-		n := w.f.Armed()
-		w.note(who, fmt.Sprint(n), "%s: %d", call(s), n)
+		n := fmt.Sprint(w.f.Armed())
+		w.answer(who, s, n, n)
 		return
 	}
 	least, most := w.ledger.armed()
@@ -329,8 +345,8 @@ func (w *world) askArmed(who int, s conformance.Step) {
 	if least < most {
 		text = fmt.Sprintf("%d to %d", least, most)
 		for n := least; n <= most; n++ {
-			also = append(also, fmt.Sprintf("%s: %d", call(s), n))
+			also = append(also, fmt.Sprint(n))
 		}
 	}
-	w.add(event{who: who, text: call(s) + ": " + text, mark: text, also: also})
+	w.add(event{who: who, step: bare(s), text: text, mark: text, also: also})
 }

@@ -144,8 +144,8 @@ func (w *world) askErr(who int, s conformance.Step) {
 		if err != nil {
 			mark = "err"
 		}
-		w.note(who, mark, "%s: %s", call(s), text)
+		w.answer(who, s, mark, text)
 	default:
-		w.note(who, "blocks", "%s: blocks", call(s))
+		w.answer(who, s, "blocks", "blocks")
 	}
 }

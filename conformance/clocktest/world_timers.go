@@ -69,16 +69,16 @@ func (w *world) use(who int, s conformance.Step) {
 	t := w.made(s.N)
 	switch {
 	case s.Op == verb.Halt && t.timer != nil:
-		w.noteAnswer(who, s, t.timer.Stop())
+		w.reported(who, s, t.timer.Stop())
 	case s.Op == verb.Halt && t.ticker != nil:
 		t.ticker.Stop()
 	case s.Op == verb.Rearm && t.timer != nil:
-		w.noteAnswer(who, s, t.timer.Reset(s.D))
+		w.reported(who, s, t.timer.Reset(s.D))
 	case s.Op == verb.Rearm && t.ticker != nil:
 		t.ticker.Reset(s.D)
 	case s.Op == verb.Chan && t.timer != nil:
 		isNil := t.timer.Chan() == nil
-		w.note(who, marks[!isNil], "%s: nil is %v", call(s), isNil)
+		w.answer(who, s, marks[!isNil], fmt.Sprint(isNil))
 	case s.Op == verb.Read && t.c != nil:
 		w.read(who, s, t.c)
 	}
@@ -89,12 +89,12 @@ func (w *world) read(who int, s conformance.Step, c <-chan time.Time) {
 	select {
 	case v := <-c:
 		value := timeline.Duration(v.Sub(w.start))
-		w.note(who, value, "%s: %s", call(s), value)
+		w.answer(who, s, value, value)
 		if w.ledger != nil {
 			w.ledger.took(s.N)
 		}
 	default:
-		w.note(who, "-", "%s: nothing", call(s))
+		w.answer(who, s, "-", "nothing")
 	}
 }
 
