@@ -15,14 +15,20 @@ import (
 // exam is one run under judgement.
 type exam struct {
 	*suite.Recording
-	comparison
-	traits *Traits
+	traits    *Traits
+	want, got []event
+	doing     conformance.Step // the one under way on the clock
+	ledger    *ledger          // of package time
 }
 
 // Exam puts a trace beside that of package time.
 func (c *contract) Exam(tr *Traits, rec *suite.Recording, _ suite.Job) *exam {
 	x := &exam{Recording: rec, traits: tr}
-	x.comparison, _ = rec.Detail.(comparison)
+	if both, ok := rec.Detail.(comparison); ok {
+		x.ledger = both.want.ledger
+		x.want, _ = both.want.seen()
+		x.got, x.doing = both.got.seen()
+	}
 	return x
 }
 

@@ -53,6 +53,7 @@ type world struct {
 	mu       sync.Mutex
 	at       time.Duration // how far the schedule has moved the clock
 	part     int
+	doing    conformance.Step
 	events   []event
 	over     bool
 	turns    map[int]int // of each function, sleeper and consumer
@@ -84,16 +85,15 @@ func newWorld(st *suite.Stage, f Funcs) *world {
 	return w
 }
 
-// run does the schedule, and calls tell with each step before it is done.
-func (w *world) run(tell func(s conformance.Step)) {
+// run does the schedule. Each of its steps may block for ever.
+func (w *world) run() {
 	for i, s := range w.stage.Steps() {
 		if s.In != 0 {
 			continue
 		}
 		w.mu.Lock()
-		w.part = 2 * i
+		w.part, w.doing = 2*i, s
 		w.mu.Unlock()
-		tell(s)
 		if d := s.At - w.at; d > 0 {
 			w.advance(d)
 		}
@@ -143,11 +143,11 @@ func (w *world) advance(d time.Duration) {
 	w.stage.Settle()
 }
 
-// seen are the events so far.
-func (w *world) seen() []event {
+// seen returns the events so far, and the step under way.
+func (w *world) seen() ([]event, conformance.Step) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return w.events
+	return w.events, w.doing
 }
 
 // note records an event that came by itself.
