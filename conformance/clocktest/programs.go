@@ -238,23 +238,20 @@ func (p *program) step(op conformance.Op, in int) (st conformance.Step, ok bool)
 // make completes a step that makes something.
 func (p *program) make(st *conformance.Step) {
 	switch st.Op {
-	case verb.Ticker, verb.Sleep:
+	case verb.Within: // which has no end of its own
+	case verb.Ticker:
+		st.D = time.Minute + 1 + p.length("length", time.Hour) // so that there are few ticks
+	case verb.Sleep:
 		st.D = 1 + p.length("length", time.Hour)
-		if st.Op == verb.Ticker {
-			st.D += time.Minute // so that there are few ticks
-		}
-		st.N = p.made(st.Op, st.D)
-	case verb.Within:
-		st.N, st.K = p.made(st.Op, 0), p.one(contextKinds...)
-	case verb.Deadline:
-		d := p.wait(st.Op, st.In)
-		st.D, st.N, st.K = p.at+d, p.made(st.Op, d), p.one(contextKinds...)
 	default:
 		st.D = p.wait(st.Op, st.In)
-		st.N = p.made(st.Op, st.D)
-		if st.Op == verb.Timeout {
-			st.K = p.one(contextKinds...)
-		}
+	}
+	st.N = p.made(st.Op, st.D)
+	if st.Op == verb.Deadline {
+		st.D += p.at
+	}
+	if slices.Contains(contextKinds, st.Op) {
+		st.K = p.one(contextKinds...)
 	}
 }
 

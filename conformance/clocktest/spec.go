@@ -22,6 +22,8 @@ import (
 	"cmp"
 	"context"
 	_ "embed"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -170,8 +172,11 @@ type contract struct {
 	// long as it is not declared.
 	traits, learnt Traits
 
-	home map[string]string // families, by the text of each of their schedules
+	homes []home // of all schedules that are explored
 }
+
+// home is the family of a schedule.
+type home struct{ schedule, family string }
 
 func newContract(spec Spec) *contract { return &contract{spec: spec, traits: spec.Traits} }
 
@@ -213,10 +218,9 @@ const (
 func (c *contract) Learn(s *suite.Suite) map[conformance.Op]bool {
 	f := c.spec.New(Env{Settle: func() {}})
 	if c.traits = c.spec.Traits; c.traits.Waits == 0 && f.AfterFunc != nil && f.Advance != nil && s.Bubble {
-		if c.traits.Reentrancy == 0 {
-			c.traits.Reentrancy = c.observeReentrancy(s)
-		}
-		c.traits.OnAdvance = c.traits.OnAdvance || c.observeOnAdvance(s)
+		reentrancy, onAdvance := c.observeFunction(s)
+		c.traits.Reentrancy = cmp.Or(c.traits.Reentrancy, reentrancy)
+		c.traits.OnAdvance = c.traits.OnAdvance || onAdvance
 	}
 	if c.traits.Waits == 0 && f.AfterFunc == nil { // it has no functions to wait for
 		c.traits.Waits = WaitsForFunctions
@@ -248,27 +252,24 @@ func (c *contract) FamilyOf(s *suite.Suite, schedule conformance.Schedule) strin
 	if s.Single {
 		return programs
 	}
-	if c.home == nil {
-		c.home = map[string]string{}
-		c.settle(s, true)
-		c.settle(s, false)
-	}
-	return cmp.Or(c.home[schedule.String()], programs)
-}
-
-// settle gives all schedules, or all of their beginnings, homes where they have none.
-func (c *contract) settle(s *suite.Suite, whole bool) {
-	for _, f := range c.Families(s) {
-		for _, t := range f.Schedules {
-			for n := len(t.Steps); n > 0 && f.Name != suite.Leaks; n-- {
-				text := conformance.Schedule{Config: t.Config, Steps: t.Steps[:n]}.String()
-				c.home[text] = cmp.Or(c.home[text], f.Name)
-				if whole {
-					break
+	if c.homes == nil {
+		for _, f := range c.Families(s) {
+			for _, t := range f.Schedules {
+				if f.Name != suite.Leaks {
+					c.homes = append(c.homes, home{t.String(), f.Name})
 				}
 			}
 		}
 	}
+	text := schedule.String()
+	has := slices.IndexFunc(c.homes, func(h home) bool { return h.schedule == text })
+	if has < 0 {
+		has = slices.IndexFunc(c.homes, func(h home) bool { return strings.HasPrefix(h.schedule, text+" | ") })
+	}
+	if has < 0 {
+		return programs
+	}
+	return c.homes[has].family
 }
 
 // Hung judges a run without progress: it is proved why if a goroutine waits for a lock in

@@ -75,12 +75,12 @@ func (c *contract) Table(s *suite.Suite, tr *Traits) []suite.Choice {
 	spec, learnt := c.spec.Traits, c.learnt
 	reentrancy := edge.Choice(&tr.Reentrancy, suite.Choice{
 		Name: "Reentrancy", Order: suite.Ranked(2), Apart: true, Sure: true,
-		Observe: func() int { return int(c.observeReentrancy(s)) },
+		Observe: func() int { seen, _ := c.observeFunction(s); return int(seen) },
 	},
 		"ReentrancyAllowed", "functions may use the clock",
 		"ReentrancyForbidden", "functions must not use the clock")
 	onAdvance := edge.Flag(&tr.OnAdvance, suite.Choice{Name: "OnAdvance", Values: []string{"true"}, Apart: true},
-		func() bool { return c.observeOnAdvance(s) },
+		func() bool { _, on := c.observeFunction(s); return on },
 		"functions run on the goroutine that advances the clock, so they must not sleep")
 	return []suite.Choice{
 		edge.Choice(&tr.Waits, suite.Choice{
@@ -113,10 +113,10 @@ func (c *contract) observeWaits(s *suite.Suite) Waits {
 	return WaitsForAll
 }
 
-// observeReentrancy observes whether another goroutine gets an answer of the clock while a
-// function runs: it is forbidden to use the clock there if not.
-func (c *contract) observeReentrancy(s *suite.Suite) Reentrancy {
-	var answered atomic.Bool
+// observeFunction observes a function that the clock runs: whether another goroutine gets an answer of the clock
+// meanwhile, as it is forbidden to use the clock there if not, and whether it runs on the goroutine that advances.
+func (c *contract) observeFunction(s *suite.Suite) (Reentrancy, bool) {
+	var answered, onAdvance atomic.Bool
 	var seen atomic.Int64
 	defer suite.OneProcessor()() // so that the other goroutine has its turn
 	s.InBubble(func() {
@@ -124,7 +124,9 @@ func (c *contract) observeReentrancy(s *suite.Suite) Reentrancy {
 		if f.AfterFunc == nil {
 			return
 		}
+		own := goroutine.ID()
 		f.AfterFunc(time.Second, func() {
+			onAdvance.Store(goroutine.ID() == own)
 			seen.Store(int64(ReentrancyForbidden))
 			suite.Start(func() {
 				f.Now()
@@ -140,21 +142,5 @@ func (c *contract) observeReentrancy(s *suite.Suite) Reentrancy {
 		f.Advance(time.Second)
 		synctestcompat.Wait()
 	})
-	return Reentrancy(seen.Load())
-}
-
-// observeOnAdvance observes which goroutine runs a function.
-func (c *contract) observeOnAdvance(s *suite.Suite) bool {
-	var own, its atomic.Uint64
-	s.InBubble(func() {
-		f := c.spec.New(Env{Settle: synctestcompat.Wait})
-		own.Store(goroutine.ID())
-		if f.AfterFunc == nil {
-			return
-		}
-		f.AfterFunc(time.Second, func() { its.Store(goroutine.ID()) })
-		f.Advance(time.Second)
-		synctestcompat.Wait()
-	})
-	return own.Load() == its.Load()
+	return Reentrancy(seen.Load()), onAdvance.Load()
 }
