@@ -255,10 +255,25 @@ func (w *world) step(who int, s conformance.Step) {
 	switch s.Op {
 	case verb.Now:
 		w.askNow(who, s)
-	case verb.Timer, verb.After, verb.Ticker, verb.AfterFunc:
-		w.arm(s)
-	case verb.Sleep, verb.Nap, verb.Consume:
-		w.wait(who, s)
+	case verb.Timer:
+		t := w.f.NewTimer(s.D)
+		w.keep(s.N, timed{c: t.Chan(), timer: t})
+	case verb.After:
+		w.keep(s.N, timed{c: w.f.After(s.D)})
+	case verb.Ticker:
+		t := w.f.NewTicker(s.D)
+		w.keep(s.N, timed{c: t.Chan(), ticker: t})
+	case verb.AfterFunc:
+		w.afterFunc(s)
+	case verb.Sleep:
+		w.sleep(who, s)
+	case verb.Nap:
+		if who != 0 {
+			w.f.Sleep(s.D)
+			w.note(who, "nap", "wakes from %s", call(s))
+		}
+	case verb.Consume:
+		suite.Start(func() { w.consume(s.N, s.K) })
 	case verb.Halt, verb.Rearm, verb.Read, verb.Chan:
 		w.use(who, s)
 	case verb.Armed:

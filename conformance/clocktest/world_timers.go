@@ -18,28 +18,17 @@ type timed struct {
 	ticker clockwork.Ticker
 }
 
-// arm makes a timer of any kind.
-func (w *world) arm(s conformance.Step) {
-	switch s.Op {
-	case verb.Timer:
-		t := w.f.NewTimer(s.D)
-		w.keep(s.N, timed{c: t.Chan(), timer: t})
-	case verb.After:
-		w.keep(s.N, timed{c: w.f.After(s.D)})
-	case verb.Ticker:
-		t := w.f.NewTicker(s.D)
-		w.keep(s.N, timed{c: t.Chan(), ticker: t})
-	case verb.AfterFunc:
-		made := make(chan struct{})
-		t := w.f.AfterFunc(s.D, func() {
-			if !w.inline {
-				<-made // with a duration <= 0 the function may run before AfterFunc has returned
-			}
-			w.stage.Callback(func() { w.turn(s.N, fmt.Sprintf("F%d", s.N), "function %d runs", s.N) })
-		})
-		w.keep(s.N, timed{timer: t})
-		close(made)
-	}
+// afterFunc arms a function.
+func (w *world) afterFunc(s conformance.Step) {
+	made := make(chan struct{})
+	t := w.f.AfterFunc(s.D, func() {
+		if !w.inline {
+			<-made // with a duration <= 0 the function may run before AfterFunc has returned
+		}
+		w.stage.Callback(func() { w.turn(s.N, fmt.Sprintf("F%d", s.N), "function %d runs", s.N) })
+	})
+	w.keep(s.N, timed{timer: t})
+	close(made)
 }
 
 // keep notes what was made under a number.
@@ -98,24 +87,14 @@ func (w *world) read(who int, s conformance.Step, c <-chan time.Time) {
 	}
 }
 
-// wait sleeps, or starts a goroutine that sleeps or receives.
-func (w *world) wait(who int, s conformance.Step) {
-	switch s.Op {
-	case verb.Sleep:
-		suite.Start(func() {
-			w.f.Sleep(s.D)
-			w.stage.Callback(func() { w.turn(s.N, fmt.Sprintf("S%d", s.N), "sleeper %d wakes", s.N) })
-		})
-		if who == 0 {
-			w.stage.Settle() // until it is in Sleep
-		}
-	case verb.Nap:
-		if who != 0 {
-			w.f.Sleep(s.D)
-			w.note(who, "nap", "wakes from %s", call(s))
-		}
-	case verb.Consume:
-		suite.Start(func() { w.consume(s.N, s.K) })
+// sleep starts a goroutine that sleeps.
+func (w *world) sleep(who int, s conformance.Step) {
+	suite.Start(func() {
+		w.f.Sleep(s.D)
+		w.stage.Callback(func() { w.turn(s.N, fmt.Sprintf("S%d", s.N), "sleeper %d wakes", s.N) })
+	})
+	if who == 0 {
+		w.stage.Settle() // until it is in Sleep
 	}
 }
 
