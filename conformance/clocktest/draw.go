@@ -12,20 +12,21 @@ import (
 )
 
 // Draw draws a program of up to 40 steps.
-func (c *contract) Draw(s *suite.Suite, pick func(label string, n int) int) conformance.Schedule {
+func (c *contract) Draw(s *suite.Suite, pick suite.Pick) conformance.Schedule {
 	n := 1 + pick("steps", 40)
-	schedule := newProgram(s, &c.traits, &picked{of: pick}).draw(n)
+	d := &picked{of: pick}
+	schedule := newProgram(s, &c.traits, d.pick, d.length).draw(n)
 	if len(schedule.Steps) == 0 {
 		schedule.Steps = []conformance.Step{{Op: verb.Now}}
 	}
 	return schedule
 }
 
-// picked are dice that let pick decide, for which 0 is the plainest choice. A length is a
+// picked makes the choices of a program from those of a pick for which 0 is the plainest. A length is a
 // multiple of a sixtieth of the longest that may be drawn, and a small part of its own, so
 // that few instants coincide.
 type picked struct {
-	of    func(label string, n int) int
+	of    suite.Pick
 	count int
 }
 

@@ -12,28 +12,17 @@ import (
 	"github.com/escapement-go/escapement/internal/verb"
 )
 
-// dice make the random choices of a program. The labels say what is chosen.
-type dice interface {
-	// pick returns a number below n.
-	pick(label string, n int) int
-	// length returns a duration below most.
-	length(label string, most time.Duration) time.Duration
-}
-
-// seeded are dice that depend on a seed only. Lengths are any number of nanoseconds, so
+// program returns the random schedule of n steps that belongs to a seed. Lengths are any number of nanoseconds, so
 // that few instants coincide: package time promises no order for those that do.
-type seeded struct{ *rand.Rand }
-
-func (s seeded) pick(_ string, n int) int { return s.IntN(n) }
-
-func (s seeded) length(_ string, most time.Duration) time.Duration {
-	return time.Duration(s.Int64N(int64(most)))
-}
-
-// program returns the random schedule of n steps that belongs to a seed.
 func (c *contract) program(s *suite.Suite, seed uint64, n int) conformance.Schedule {
-	return newProgram(s, &c.traits, seeded{rand.New(rand.NewPCG(seed, 0))}).draw(n)
+	random := rand.New(rand.NewPCG(seed, 0))
+	pick := func(_ string, n int) int { return random.IntN(n) }
+	length := func(_ string, most time.Duration) time.Duration { return time.Duration(random.Int64N(int64(most))) }
+	return newProgram(s, &c.traits, pick, length).draw(n)
 }
+
+// measure chooses a duration below most. The label says what for, as that of a [suite.Pick] does.
+type measure = func(label string, most time.Duration) time.Duration
 
 // Labels of the choice of an operation, and of what is out of the ordinary if it is 0.
 const (
@@ -47,7 +36,8 @@ const (
 // program is a random schedule while it is drawn, which uses everything that the clock
 // has.
 type program struct {
-	dice
+	pick        suite.Pick
+	length      measure
 	suite       *suite.Suite
 	traits      *Traits
 	ops, nested []conformance.Op // the operations of the schedule, and those of functions
@@ -61,9 +51,9 @@ type program struct {
 	consumed map[int]bool     // channels that have a consumer
 }
 
-func newProgram(s *suite.Suite, tr *Traits, d dice) *program {
+func newProgram(s *suite.Suite, tr *Traits, pick suite.Pick, length measure) *program {
 	p := &program{
-		dice: d, suite: s, traits: tr, consumed: map[int]bool{}, flow: tr.Waits <= WaitsForAll,
+		pick: pick, length: length, suite: s, traits: tr, consumed: map[int]bool{}, flow: tr.Waits <= WaitsForAll,
 		late: strings.HasPrefix(runtime.Version(), "go1.24"),
 	}
 	ops := []conformance.Op{
@@ -86,7 +76,7 @@ func newProgram(s *suite.Suite, tr *Traits, d dice) *program {
 	// a mistake in another.
 	var without []conformance.Op
 	for _, op := range slices.Compact(slices.Clone(ops)) {
-		if op != verb.Idle && d.pick(labelWithout, 4) == 0 {
+		if op != verb.Idle && pick(labelWithout, 4) == 0 {
 			without = append(without, op)
 		}
 	}

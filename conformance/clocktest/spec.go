@@ -275,10 +275,7 @@ func (c *contract) FamilyOf(s *suite.Suite, schedule conformance.Schedule) strin
 // Hung judges a run without progress: it is proved why if a goroutine waits for a lock in
 // a method that it called from a function of the clock.
 func (c *contract) Hung(s *suite.Suite, h *suite.Hang) (rule string, broken *suite.Violation, done bool) {
-	before := ""
-	if h.Panicked != "" {
-		before = h.Panicked + "; after that, "
-	}
+	before := suite.If(h.Panicked != "", h.Panicked+"; after that, ")
 	if where := h.LockedInCallback(); where != "" {
 		s.CannotReenter = true
 		return "CK-REENT", &suite.Violation{
