@@ -121,5 +121,5 @@ func (x *exam) once() *suite.Violation {
 // calls finds operations that panicked or did not return.
 func (x *exam) calls() *suite.Violation {
 	late := func(d *conformance.Done) bool { return edge.ClosedFirst(x.Recording, d) }
-	return x.Misdone(false, late, x.Schedule.Config.Busy == 0, x.broken)
+	return x.Misdone(false, late, x.cfg.Busy == 0, x.broken)
 }

@@ -13,8 +13,8 @@ import (
 )
 
 // batchers is the model: every correct batcher with the same traits.
-var batchers = model.Model[*state, string, frame]{
-	Init: func(f *frame, w *ways) { w.To(&state{frame: f, due: never, idled: never}) },
+var batchers = model.Model[*state, string, exam]{
+	Init: func(x *exam, w *ways) { w.To(&state{exam: x, due: never, idled: never}) },
 	Due:  func(s *state) (time.Duration, bool) { return s.due, s.due != never },
 	Step: (*state).step, Free: (*state).unseen,
 	Key: (*state).key, Words: (*state).words,
@@ -25,16 +25,6 @@ type ways = model.Ways[*state]
 
 // never is the instant of what is not due.
 const never time.Duration = -1
-
-// frame is what all states of a trace share.
-type frame struct {
-	rec     *suite.Recording
-	cfg     conformance.Config
-	tr      *Traits
-	refuses bool // an item that is not taken is refused with an error
-	// first is the fire that first has an item; items that nobody consumes are not in it.
-	first map[int]int
-}
 
 // cause is why a batch is handed over.
 type cause byte
@@ -63,7 +53,7 @@ const (
 
 // state is one state that a batcher may be in. It is not changed once it was handed on, and its lists never are.
 type state struct {
-	*frame
+	*exam
 	at   time.Duration
 	open batch // the one that gathers items, due while it has any
 	due  time.Duration
@@ -176,7 +166,7 @@ func (s *state) decide(why cause) {
 
 // call goes to where an operation leads: it does its work now, or when the consumer has returned.
 func (s *state) call(i int, w *ways) {
-	op := &s.rec.Done[i]
+	op := &s.Done[i]
 	if op.Op == verb.Put && !s.accepts(op, w) {
 		return
 	}
@@ -196,24 +186,24 @@ func (s *state) call(i int, w *ways) {
 // overtaken.
 func (s *state) behind(i int, others []int) bool {
 	return slices.ContainsFunc(others, func(k int) bool {
-		returned := s.rec.Done[k].Ended.Seq
-		return s.tr.Busy != BusyBlocks || returned != 0 && returned < s.rec.Done[i].Began.Seq
+		returned := s.Done[k].Ended.Seq
+		return s.tr.Busy != BusyBlocks || returned != 0 && returned < s.Done[i].Began.Seq
 	})
 }
 
 // accepts judges whether an item is taken, and goes on if it is not.
 func (s *state) accepts(op *conformance.Done, w *ways) bool {
 	refused := op.Ended.Seq != 0 && !op.OK && op.Panic != suite.PlannedPanic
-	if refused && op.Panic != "" && !edge.ClosedFirst(s.rec, op) {
+	if refused && op.Panic != "" && !edge.ClosedFirst(s.Recording, op) {
 		w.Open("X-CALLS judges what panics")
 		return false
 	}
 	waits := len(s.running) > 0 && s.tr.Busy == BusyRefuses
 	switch {
-	case s.closed && !refused && s.refuses && op.Ended.Seq != 0:
+	case s.closed && !refused && s.c.suite.Accepts(opRefuses) && op.Ended.Seq != 0:
 		return s.law(w, "BT-CLOSE", false, fmt.Sprintf("item %d was accepted, want it refused", op.N),
 			"the batcher was closed before")
-	case !s.closed && refused && !waits && !edge.ClosedFirst(s.rec, op):
+	case !s.closed && refused && !waits && !edge.ClosedFirst(s.Recording, op):
 		return s.law(w, "BT-BUSY", false, fmt.Sprintf("item %d was refused, want it accepted", op.N),
 			"no declared trait lets items be refused")
 	case s.closed || refused:
@@ -225,7 +215,7 @@ func (s *state) accepts(op *conformance.Done, w *ways) bool {
 
 // does returns the states in which an operation has done its work.
 func (s *state) does(i int) []*state {
-	c, op := s.clone(), &s.rec.Done[i]
+	c, op := s.clone(), &s.Done[i]
 	switch {
 	case op.Op == verb.Put:
 		if s.closed {
@@ -357,7 +347,7 @@ func (s *state) takes(w *ways) {
 
 // fire goes to where a batch that is handed over leads.
 func (s *state) fire(e model.Event, w *ways) {
-	items, matched := s.rec.Fires[e.N].Values, false
+	items, matched := s.Fires[e.N].Values, false
 	all := s.expired(e.At, false)
 	for _, c := range all {
 		if len(items) == 0 && s.tr.EmptyBatches {
@@ -413,10 +403,10 @@ func (s *state) settle(e model.Event, w *ways) {
 
 // returns judges whether callers wait that should not.
 func (s *state) returns(e model.Event, w *ways) bool {
-	for i := range s.rec.Done {
-		d := &s.rec.Done[i]
+	for i := range s.Done {
+		d := &s.Done[i]
 		returned := d.Ended.Seq != 0 && d.Ended.Seq < e.I
-		onItsOwn := func(i int) bool { return s.rec.Fires[i].Began.Seq > d.Began.Seq } // perhaps the caller's goroutine
+		onItsOwn := func(i int) bool { return s.Fires[i].Began.Seq > d.Began.Seq } // perhaps the caller's goroutine
 		if d.Op != verb.Put || d.Inside || d.Began.Seq >= e.I || returned || d.Began.At > e.At ||
 			slices.ContainsFunc(s.running, onItsOwn) || s.tr.Busy == BusyBlocks && len(s.running) > 0 {
 			continue

@@ -65,8 +65,8 @@ func (c *contract) Play(st *suite.Stage) {
 	matters := suite.Sum(suite.Times(3, cfg.Delay), suite.Times(len(steps)+1, cfg.Busy))
 	st.End(min(suite.Sum(end, matters), suite.Last(c.spec.Time)), suite.Times(3, cfg.Delay), func() {
 		st.Rec.Locked(func(*suite.Recording) { d.over = true })
-		if !closed && impl.Close != nil {
-			suite.Start(func() { _ = suite.Catch(impl.Close) })
+		if !closed {
+			impl.end()
 			st.Settle()
 		}
 	})

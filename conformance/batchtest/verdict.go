@@ -16,7 +16,7 @@ import (
 // law is the guard of a rule. Behind the first mistake of a run nothing is judged. After a panic that the schedule
 // wants the rule is X-PANIC.
 func (s *state) law(w *ways, id string, holds bool, want, because string) bool {
-	if n := s.cfg.Panics; !holds && n > 0 && len(s.past) >= n && s.rec.Panicked {
+	if n := s.cfg.Panics; !holds && n > 0 && len(s.past) >= n && s.Panicked {
 		id = "X-PANIC"
 	}
 	if w.Law(id, holds, want, "%s", because) && !holds {
@@ -29,7 +29,7 @@ func (s *state) law(w *ways, id string, holds bool, want, because string) bool {
 func (s *state) missing(b batch, w *ways) bool {
 	got, when, wanted := b.items, "was never handed over", "it"
 	if i, ok := s.first[b.items[0]]; ok {
-		f := s.rec.Fires[i]
+		f := s.Fires[i]
 		if got, when = f.Values, "was handed over at "+timeline.Duration(f.Began.At); !slices.Equal(got, b.items) {
 			wanted = batchMark(b.items)
 		}
@@ -56,7 +56,7 @@ func (s *state) because(b batch) string {
 		return fmt.Sprintf("the grid has a tick at each multiple of %s", d)
 	}
 	came, first := "came", b.items[0]
-	if slices.ContainsFunc(s.rec.Done, func(d conformance.Done) bool {
+	if slices.ContainsFunc(s.Done, func(d conformance.Done) bool {
 		return d.Op == verb.Put && d.N == first && d.Began.At < b.born
 	}) {
 		came = "was taken, when the consumer had returned,"
@@ -69,7 +69,7 @@ func (s *state) whyMissing(b batch) string {
 	var when []time.Duration // its items are consumed, as far as they ever are
 	for _, v := range b.items {
 		if i, ok := s.first[v]; ok {
-			when = append(when, s.rec.Fires[i].Began.At)
+			when = append(when, s.Fires[i].Began.At)
 		}
 	}
 	lost := len(when) == 0
@@ -105,7 +105,7 @@ func (s *state) countsFrom(at time.Duration) bool {
 
 // wrong judges a batch that should not have been handed over.
 func (s *state) wrong(e model.Event, w *ways) {
-	items := s.rec.Fires[e.N].Values
+	items := s.Fires[e.N].Values
 	id, because := s.whyWrong(items, e)
 	s.law(w, id, false, fmt.Sprintf("batch %s was handed over at %s, want %s", batchMark(items),
 		timeline.Duration(e.At), s.instead(items)), because)
@@ -163,7 +163,7 @@ func (s *state) there() (out []int) {
 		out = append(out, b.items...)
 	}
 	for _, i := range s.inbox {
-		if d := &s.rec.Done[i]; d.Op == verb.Put {
+		if d := &s.Done[i]; d.Op == verb.Put {
 			out = append(out, d.N)
 		}
 	}
@@ -221,34 +221,40 @@ func (s *state) whyEarly(items []int, e model.Event) (id, because string) {
 
 // justCame reports whether the last of some items came at this instant.
 func (s *state) justCame(items []int) bool {
-	return slices.ContainsFunc(s.rec.Done, func(d conformance.Done) bool {
+	return slices.ContainsFunc(s.Done, func(d conformance.Done) bool {
 		return d.Op == verb.Put && d.N == items[len(items)-1] && d.Began.At == s.at
 	})
 }
 
-// exam is one run under judgement.
+// exam is one run under judgement, which all states of it share.
 type exam struct {
 	*suite.Recording
-	traits  *Traits
-	refuses bool
-	fail    func(why string)                 // ends the test, as a run cannot be judged
-	reached func(guardsAndOutcomes []string) // nil if nobody asks
+	c   *contract
+	job suite.Job
+	cfg conformance.Config
+	tr  *Traits
+	// first is the fire that first has an item; items that nobody consumes are not in it.
+	first   map[int]int
 	checked *model.Result[*state]
 }
 
 // Exam puts a trace in the terms of a batcher.
 func (c *contract) Exam(tr *Traits, rec *suite.Recording, j suite.Job) *exam {
-	return &exam{
-		Recording: rec, traits: tr, refuses: c.suite.Accepts(opRefuses),
-		fail:    func(why string) { c.suite.T.Fatalf("conformance: %s cannot be judged: %s", j.Schedule, why) },
-		reached: c.suite.Reached(j),
+	x := &exam{Recording: rec, c: c, job: j, cfg: rec.Schedule.Config, tr: tr, first: map[int]int{}}
+	for i, fire := range x.Fires {
+		for _, v := range fire.Values {
+			if _, ok := x.first[v]; !ok {
+				x.first[v] = i
+			}
+		}
 	}
+	return x
 }
 
 // judgeable reports whether the model can judge the run: X-CALLS and X-REENT judge what got stuck.
 func (x *exam) judgeable() bool {
 	stuck := x.Stuck || x.Turned || x.Reentered() != nil
-	return x.Refused == "" && !stuck && (x.Schedule.Config.Busy == 0 || x.traits.Busy != 0)
+	return x.Refused == "" && !stuck && (x.cfg.Busy == 0 || x.tr.Busy != 0)
 }
 
 // breaks finds runs that break a rule before any other.
@@ -278,44 +284,31 @@ func (x *exam) broken(at time.Duration, because, headline string, args ...any) *
 // result is what the model says of the run, which is checked once.
 func (x *exam) result() *model.Result[*state] {
 	if x.checked == nil {
-		f := x.frame()
-		r := model.Check(batchers, f, f.events(x.Detail.(*detail)))
+		r := model.Check(batchers, x, x.events())
 		if r.Failed != "" {
-			x.fail(r.Failed)
+			x.c.suite.T.Fatalf("conformance: %s cannot be judged: %s", x.Schedule, r.Failed)
 		}
 		x.checked = &r
-		if x.reached != nil && len(r.End) > 0 {
-			x.reached(append(r.Judged, r.End[0].outcomes()...))
+		if reached := x.c.suite.Reached(x.job); reached != nil && len(r.End) > 0 {
+			reached(append(r.Judged, r.End[0].outcomes()...))
 		}
 	}
 	return x.checked
 }
 
-func (x *exam) frame() *frame {
-	f := &frame{rec: x.Recording, cfg: x.Schedule.Config, tr: x.traits, refuses: x.refuses, first: map[int]int{}}
-	for i, fire := range x.Fires {
-		for _, v := range fire.Values {
-			if _, ok := f.first[v]; !ok {
-				f.first[v] = i
-			}
-		}
-	}
-	return f
-}
-
 // events are the trace in the terms of the model. I is the Seq of an event, or of the first one after it.
-func (f *frame) events(d *detail) (out []model.Event) {
+func (x *exam) events() (out []model.Event) {
 	var all []model.Event
 	add := func(m conformance.Mark, e model.Event) {
 		if e.At, e.I = m.At, m.Seq; m.Seq != 0 {
 			all = append(all, e)
 		}
 	}
-	for i, op := range f.rec.Done {
+	for i, op := range x.Done {
 		add(op.Began, model.Event{Kind: model.Call, N: i, Racing: op.Racing})
 		add(op.Ended, model.Event{Kind: model.Return, N: i})
 	}
-	for i, fire := range f.rec.Fires {
+	for i, fire := range x.Fires {
 		add(fire.Began, model.Event{Kind: model.Fire, N: i})
 		add(fire.Ended, model.Event{Kind: model.Return, N: consumed + i})
 	}
@@ -328,7 +321,7 @@ func (f *frame) events(d *detail) (out []model.Event) {
 		}
 		from, races = len(out), false
 	}
-	settled, last := d.settled, time.Duration(0)
+	settled, last := x.Detail.(*detail).settled, time.Duration(0)
 	for i, e := range all {
 		if i > 0 && (e.At != last || len(settled) > 0 && settled[0].Seq < e.I) {
 			end(last, e.I)
@@ -339,18 +332,17 @@ func (f *frame) events(d *detail) (out []model.Event) {
 		out, races, last = append(out, e), races || e.Racing, e.At
 	}
 	end(last, math.MaxInt)
-	end(f.rec.End, math.MaxInt)
+	end(x.End, math.MaxInt)
 	return out
 }
 
 // wants is what the model hands over in a run in which it has no choice, nil in others.
 func (x *exam) wants() (out []suite.Mark) {
-	f, cfg := x.frame(), x.Schedule.Config
-	open := x.traits.Anchor == 0 || x.traits.Anchor == AnchorLastBatch || x.traits.CloseFlush == 0 || cfg.Delay == 0
-	if open || cfg.Busy > 0 || cfg.Inside != "" || x.Schedule.RacingSteps() > 0 {
+	open := x.tr.Anchor == 0 || x.tr.Anchor == AnchorLastBatch || x.tr.CloseFlush == 0 || x.cfg.Delay == 0
+	if open || x.cfg.Busy > 0 || x.cfg.Inside != "" || x.Schedule.RacingSteps() > 0 {
 		return nil
 	}
-	s := &state{frame: f, due: never, idled: never}
+	s := &state{exam: x, due: never, idled: never}
 	to := func(at time.Duration) {
 		if s.due != never && s.due <= at {
 			s.at = s.due
