@@ -81,32 +81,33 @@ func (s *search) smallest(v *suite.Violation) *suite.Violation {
 	return s.found
 }
 
-// keeps reports whether a schedule shows such a difference, which is the one from then on.
-func (k *search) keeps(s conformance.Schedule) bool {
-	var found *suite.Violation
-	k.try([]conformance.Schedule{s}, func(x *exam) { found = x.inOrder() })
-	if found == nil || found.Kind != k.found.Kind {
+// keeps reports whether a changed schedule, mended, shows such a difference, which is the one from then on.
+func (s *search) keeps(change func(steps []conformance.Step) []conformance.Step) bool {
+	old := s.found.Run.Schedule
+	changed := s.Tidied(s.probe.Suite, conformance.Schedule{Steps: change(slices.Clone(old.Steps))})
+	inTime := func(a, b conformance.Step) int { return cmp.Compare(a.At, b.At) }
+	if len(changed.Steps) == 0 || slices.Equal(changed.Steps, old.Steps) ||
+		!slices.IsSortedFunc(changed.Steps, inTime) {
 		return false
 	}
-	k.found = found
+	var found *suite.Violation
+	s.try([]conformance.Schedule{changed}, func(x *exam) { found = x.inOrder() })
+	if found == nil || found.Kind != s.found.Kind {
+		return false
+	}
+	s.found = found
 	return true
 }
 
-// schedule is a copy of what is left.
-func (k *search) schedule() conformance.Schedule {
-	s := k.found.Run.Schedule
-	s.Steps = slices.Clone(s.Steps)
-	return s
-}
+// left is how many steps are left.
+func (s *search) left() int { return len(s.found.Run.Schedule.Steps) }
 
 // fewerSteps leaves out halves, quarters and so on, down to single steps. It reports whether
 // there were any to leave out.
-func (k *search) fewerSteps() (fewer bool) {
-	for size := max(1, len(k.schedule().Steps)/2); size > 0; size /= 2 {
-		for i := 0; i+size <= len(k.schedule().Steps); {
-			s := k.schedule()
-			s.Steps = slices.Delete(s.Steps, i, i+size)
-			if len(s.Steps) > 0 && k.keeps(k.Tidied(k.probe.Suite, s)) {
+func (s *search) fewerSteps() (fewer bool) {
+	for size := max(1, s.left()/2); size > 0; size /= 2 {
+		for i := 0; i+size <= s.left(); {
+			if s.keeps(func(all []conformance.Step) []conformance.Step { return slices.Delete(all, i, i+size) }) {
 				fewer = true
 			} else {
 				i++
@@ -117,35 +118,29 @@ func (k *search) fewerSteps() (fewer bool) {
 }
 
 // lastIdle lets time pass where the last step may only be there for that.
-func (k *search) lastIdle() {
-	s := k.schedule()
-	last := &s.Steps[len(s.Steps)-1]
-	if last.Op == verb.Idle {
-		return
-	}
-	*last = conformance.Step{Op: verb.Idle, At: last.At}
-	k.keeps(k.Tidied(k.probe.Suite, s))
+func (s *search) lastIdle() {
+	s.keeps(func(all []conformance.Step) []conformance.Step {
+		last := &all[len(all)-1]
+		*last = conformance.Step{Op: verb.Idle, At: last.At}
+		return all
+	})
 }
 
 // rounder rounds the duration of each step up to whole units, and then the instant of the
 // steps that come together with it.
-func (k *search) rounder(unit time.Duration) {
+func (s *search) rounder(unit time.Duration) {
 	up := func(d time.Duration) time.Duration { return (d + unit - 1) / unit * unit }
-	for i := 0; i < len(k.schedule().Steps); i++ {
-		s := k.schedule()
-		s.Steps[i].D = up(s.Steps[i].D)
-		if s.Steps[i].Op != verb.Idle {
-			k.keeps(s)
-		}
-		if s = k.schedule(); i >= len(s.Steps) {
-			return
-		}
-		at := s.Steps[i].At
-		for n := i; n < len(s.Steps) && s.Steps[n].At == at; n++ {
-			s.Steps[n].At = up(at)
-		}
-		if slices.IsSortedFunc(s.Steps, func(a, b conformance.Step) int { return cmp.Compare(a.At, b.At) }) {
-			k.keeps(k.Tidied(k.probe.Suite, s))
-		}
+	for i := 0; i < s.left(); i++ {
+		s.keeps(func(all []conformance.Step) []conformance.Step {
+			all[i].D = up(all[i].D)
+			return all
+		})
+		s.keeps(func(all []conformance.Step) []conformance.Step {
+			at := all[i].At
+			for n := i; n < len(all) && all[n].At == at; n++ {
+				all[n].At = up(at)
+			}
+			return all
+		})
 	}
 }
