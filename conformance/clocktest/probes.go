@@ -102,29 +102,29 @@ func (c *contract) returnsEarly(s *suite.Suite, w waker) (how string) {
 	return how
 }
 
-// wakesEarly names goroutines that a timer of the clock wakes, if it can wake any, and says how Advance returned before
-// they had run, "" if it did not.
-func (c *contract) wakesEarly(s *suite.Suite) (name, how string) {
+// awaited observes what Advance waits for, without settling after it, and says what it did not wait for.
+func (c *contract) awaited(s *suite.Suite) (waits Waits, early string) {
+	if how := c.returnsEarly(s, functionWaker); how != "" {
+		return WaitsForNothing, "Advance returned while the " + functionWaker.name + " still ran (" + how + ")"
+	}
+	w := sleeperWaker
 	switch {
 	case s.Accepts(verb.Sleep):
-		return sleeperWaker.name, c.returnsEarly(s, sleeperWaker)
 	case s.Accepts(verb.Read): // from what has a channel
-		return receiverWaker.name, c.returnsEarly(s, receiverWaker)
+		w = receiverWaker
+	default:
+		return WaitsForFunctions, ""
 	}
-	return "", ""
+	if how := c.returnsEarly(s, w); how != "" {
+		return WaitsForFunctions, "Advance returned before the " + w.name + " had run (" + how + ")"
+	}
+	return WaitsForAll, ""
 }
 
 // awaits checks that Advance waits for what it is declared to wait for.
 func (c *contract) awaits(p *suite.Probe) (*suite.Violation, string) {
-	because := "the clock declares " + c.traits.Waits.String()
-	if how := c.returnsEarly(p.Suite, functionWaker); how != "" {
-		return suite.Broken(0, because, "Advance returned while the %s still ran (%s)", functionWaker.name, how), ""
-	}
-	if c.traits.Waits != WaitsForAll {
-		return nil, ""
-	}
-	if name, how := c.wakesEarly(p.Suite); how != "" {
-		return suite.Broken(0, because, "Advance returned before the %s had run (%s)", name, how), ""
+	if waits, early := c.awaited(p.Suite); early != "" && waits > c.traits.Waits {
+		return suite.Broken(0, "the clock declares "+c.traits.Waits.String(), "%s", early), ""
 	}
 	return nil, ""
 }
@@ -137,10 +137,7 @@ func (c *contract) race(p *suite.Probe) (skip string) {
 			clash(f, shared(p, f))
 		}
 	})
-	if hang != nil {
-		return suite.NoProgress
-	}
-	return ""
+	return suite.If(hang != nil, suite.NoProgress)
 }
 
 // clash runs each operation on two goroutines and advances until all have returned.

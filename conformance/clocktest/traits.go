@@ -88,7 +88,7 @@ func (c *contract) Table(s *suite.Suite, tr *Traits) []suite.Choice {
 			Means: []string{"Advance waits for every goroutine that a timer wakes", "Advance waits for functions only",
 				"Advance waits for nothing"},
 			Needless: func() bool { return !s.Accepts(verb.AfterFunc) },
-			Observe:  func() int { return int(c.observeWaits(s)) },
+			Observe:  func() int { waits, _ := c.awaited(s); return int(waits) },
 		}),
 		edge.Learnt(reentrancy, tr.Reentrancy, spec.Reentrancy, learnt.Reentrancy),
 		edge.Learnt(onAdvance, tr.OnAdvance, spec.OnAdvance, learnt.OnAdvance),
@@ -100,17 +100,6 @@ func (c *contract) Table(s *suite.Suite, tr *Traits) []suite.Choice {
 // forbids is why rules about what functions do with the clock are skipped, "" if they are not.
 func (tr *Traits) forbids() string {
 	return suite.If(tr.Reentrancy == ReentrancyForbidden, "declared: ReentrancyForbidden")
-}
-
-// observeWaits tries what Advance waits for, without settling after it.
-func (c *contract) observeWaits(s *suite.Suite) Waits {
-	if c.returnsEarly(s, functionWaker) != "" {
-		return WaitsForNothing
-	}
-	if name, how := c.wakesEarly(s); name == "" || how != "" {
-		return WaitsForFunctions
-	}
-	return WaitsForAll
 }
 
 // observeFunction observes a function that the clock runs: whether another goroutine gets an answer of the clock
