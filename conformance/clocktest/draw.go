@@ -66,15 +66,9 @@ func (c *contract) Fits(s *suite.Suite, schedule conformance.Schedule) bool {
 	}
 	end := steps[len(steps)-1].At
 	period := end/fitTicks + 1
-	tickers := map[int]bool{}
-	for _, st := range steps {
-		if st.Op == verb.Ticker {
-			tickers[st.N] = true
-		}
-	}
 	at := time.Duration(0)
 	return !slices.ContainsFunc(steps, func(st conformance.Step) bool {
-		ticks := st.Op == verb.Ticker || st.Op == verb.Rearm && tickers[st.N]
+		ticks := st.Op == verb.Ticker || st.Op == verb.Rearm && maker(st.N, schedule).Op == verb.Ticker
 		back := st.At < at
 		at = st.At
 		named := strings.ContainsAny(st.Op.Arguments(), "nN") // it says what it makes or uses

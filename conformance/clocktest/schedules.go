@@ -82,21 +82,13 @@ func (c *contract) Families(s *suite.Suite) []suite.Family {
 // function starts gets its turn in time only if Advance waits for it; a function that runs on the
 // goroutine that advances cannot sleep, nor use its timer if it runs before it has one.
 func (c *contract) playable(s *suite.Suite, schedule conformance.Schedule) bool {
-	tickers, functions, early := map[int]bool{}, map[int]bool{}, map[int]bool{}
 	for _, st := range schedule.Steps {
-		switch st.Op {
-		case verb.Ticker:
-			tickers[st.N] = true
-		case verb.AfterFunc:
-			functions[st.N], early[st.N] = true, st.D <= 0
-		}
-	}
-	for _, st := range schedule.Steps {
-		if functions[st.In] && (c.traits.forbids() != "" ||
-			c.traits.OnAdvance && (st.Op == verb.Nap || early[st.In] && st.N == st.In)) {
+		in := maker(st.In, schedule)
+		if in.Op == verb.AfterFunc && (c.traits.forbids() != "" ||
+			c.traits.OnAdvance && (st.Op == verb.Nap || in.D <= 0 && st.N == st.In)) {
 			return false
 		}
-		if !s.Accepts(st.Op) || st.Op == verb.Rearm && !resets(s, tickers[st.N]) {
+		if !s.Accepts(st.Op) || st.Op == verb.Rearm && !resets(s, maker(st.N, schedule).Op == verb.Ticker) {
 			return false
 		}
 		starts := st.Op == verb.Consume || st.Op == verb.Sleep

@@ -58,8 +58,7 @@ func (x *exam) together() *suite.Violation {
 // contradicts says that a function ran although Stop said true, or did not although it said
 // false.
 func (x *exam) contradicts(s conformance.Step, stopped bool) *suite.Violation {
-	armed := func(made conformance.Step) bool { return made.Op == verb.AfterFunc && made.N == s.N }
-	made := x.Schedule.Steps[slices.IndexFunc(x.Schedule.Steps, armed)]
+	made := maker(s.N, x.Schedule)
 	got := suite.Lane{Name: "got"}
 	for _, e := range x.got {
 		got.Marks = append(got.Marks, suite.Mark{At: made.At + made.D, Text: e.mark})

@@ -1,8 +1,8 @@
 package clocktest
 
 import (
+	"cmp"
 	"fmt"
-	"strconv"
 	"strings"
 
 	"github.com/escapement-go/escapement/conformance"
@@ -86,12 +86,17 @@ var makers = map[conformance.Op]string{
 	verb.Timeout: "context %d", verb.Deadline: "context %d", verb.Within: "context %d",
 }
 
-// made names what has a number in a schedule.
-func made(n int, s conformance.Schedule) string {
+// maker is the step of a schedule that first makes what has a number, without an operation if there is none.
+func maker(n int, s conformance.Schedule) conformance.Step {
 	for _, m := range s.Steps {
 		if m.N == n && makers[m.Op] != "" {
-			return fmt.Sprintf(makers[m.Op], n)
+			return m
 		}
 	}
-	return strconv.Itoa(n)
+	return conformance.Step{}
+}
+
+// made names what has a number in a schedule.
+func made(n int, s conformance.Schedule) string {
+	return fmt.Sprintf(cmp.Or(makers[maker(n, s).Op], "%d"), n)
 }
