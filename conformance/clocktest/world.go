@@ -355,13 +355,10 @@ func (w *world) askArmed(who int, s conformance.Step) {
 		return
 	}
 	least, most := w.ledger.armed()
-	text := fmt.Sprint(least)
+	text := fmt.Sprint(least) + suite.If(least < most, fmt.Sprint(" to ", most))
 	var also []string
-	if least < most {
-		text = fmt.Sprintf("%d to %d", least, most)
-		for n := least; n <= most; n++ {
-			also = append(also, fmt.Sprint(n))
-		}
+	for n := least; n <= most; n++ {
+		also = append(also, fmt.Sprint(n))
 	}
 	w.add(event{who: who, step: bare(s), text: text, mark: text, also: also})
 }
