@@ -67,6 +67,14 @@ func (o *object) state(now time.Duration) string {
 	return stateUnread
 }
 
+// takes notes that its value was received, or that its function ran.
+func (o *object) takes(now time.Duration) {
+	o.taken, o.served = true, now
+	if o.kind == verb.Ticker {
+		o.due += ((now-o.due)/o.period + 1) * o.period
+	}
+}
+
 // fires reports whether a timer is due at this very instant, be it for a tick that is dropped.
 func (o *object) fires(now time.Duration) bool {
 	return o.due == now || o.period > 0 && o.due < now && (now-o.due)%o.period == 0
@@ -102,6 +110,8 @@ func (l *ledger) before(s conformance.Step) (state string) {
 		state = o.state(now)
 		l.met = append(l.met, meeting{o.kind, s.Op, state})
 		switch {
+		case s.Op == verb.Read && state == stateUnread:
+			o.takes(now)
 		case s.Op == verb.Halt:
 			o.halted = true
 		case s.Op == verb.Rearm && (o.kind != verb.Ticker || s.D > 0):
@@ -126,18 +136,12 @@ func (l *ledger) context(n int, ctx, parent context.Context) {
 	}
 }
 
-// took notes that the value of timer n was received.
+// took notes that a consumer has received the value of timer n.
 func (l *ledger) took(n int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	o := l.objects[n]
-	if o == nil {
-		return
-	}
-	now := l.now()
-	o.taken, o.served = true, now
-	if o.kind == verb.Ticker {
-		o.due += ((now-o.due)/o.period + 1) * o.period
+	if o := l.objects[n]; o != nil {
+		o.takes(l.now())
 	}
 }
 
@@ -149,7 +153,7 @@ func (l *ledger) acts(id, turn int, s conformance.Step) {
 	defer l.mu.Unlock()
 	now := l.now()
 	if o := l.objects[id]; o != nil && o.kind == verb.AfterFunc && o.due == now {
-		o.taken, o.served = true, now
+		o.takes(now)
 	}
 	if l.actedAt == now && l.turn != turn {
 		l.open = "two goroutines act at one instant"

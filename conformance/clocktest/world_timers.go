@@ -79,9 +79,6 @@ func (w *world) read(who int, s conformance.Step, c <-chan time.Time) {
 	case v := <-c:
 		value := timeline.Duration(v.Sub(w.start))
 		w.answer(who, s, value, value)
-		if w.ledger != nil {
-			w.ledger.took(s.N)
-		}
 	default:
 		w.answer(who, s, "-", "nothing")
 	}
