@@ -209,12 +209,10 @@ func (x *exam) compared(want, got []event, ordered bool) *suite.Violation {
 }
 
 func (x *exam) leaves() *suite.Violation {
-	if x.open() != "" || len(x.Left) == 0 {
+	v := x.LeftBehind()
+	if x.open() != "" || v == nil {
 		return nil
 	}
-	return &suite.Violation{
-		Headline: "a goroutine is left: " + x.Left[0],
-		Because:  "all timers were stopped, all contexts cancelled and every sleeper woken",
-		At:       x.End,
-	}
+	v.Because = "all timers were stopped, all contexts cancelled and every sleeper woken"
+	return v
 }
