@@ -45,10 +45,9 @@ type world struct {
 	stage  *suite.Stage
 	f      Funcs
 	start  time.Time
-	quit   chan struct{}              // ends the consumers
-	follow map[int][]conformance.Step // what functions, sleepers and consumers do
-	ledger *ledger                    // of package time only
-	inline bool                       // functions may run before AfterFunc returns, which waits for them
+	quit   chan struct{} // ends the consumers
+	ledger *ledger       // of package time only
+	inline bool          // functions may run before AfterFunc returns, which waits for them
 
 	mu       sync.Mutex
 	at       time.Duration // how far the schedule has moved the clock
@@ -71,18 +70,11 @@ type releasing struct {
 }
 
 func newWorld(st *suite.Stage, f Funcs) *world {
-	w := &world{
-		stage: st, f: f, start: f.Now(), quit: make(chan struct{}),
-		follow: map[int][]conformance.Step{}, turns: map[int]int{},
+	return &world{
+		stage: st, f: f, start: f.Now(), quit: make(chan struct{}), turns: map[int]int{},
 		timers: map[int]timed{}, contexts: map[int]*timedContext{},
 		root: context.WithValue(context.Background(), rootKey{}, true),
 	}
-	for _, s := range st.Steps() {
-		if s.In != 0 {
-			w.follow[s.In] = append(w.follow[s.In], s)
-		}
-	}
-	return w
 }
 
 // run does the schedule. Each of its steps may block for ever.
@@ -203,9 +195,9 @@ func (w *world) turn(id int, mark, format string, args ...any) {
 	if enough {
 		return
 	}
-	for _, s := range w.follow[id] {
-		if w.isOver() {
-			return
+	for _, s := range w.stage.Steps() {
+		if s.In != id || w.isOver() {
+			continue
 		}
 		if w.ledger != nil {
 			w.ledger.acts(id, turn, s)
