@@ -22,6 +22,9 @@ func (c *contract) Rules() []suite.Rule[*Traits, *exam] {
 		return suite.If(tr.Waits == WaitsForNothing, "declared: "+tr.Waits.String())
 	}
 	unlessIdle := func(s *suite.Suite, tr *Traits) string { return cmp.Or(unlessNothing(s, tr), tr.forbids()) }
+	lacks := func(why string, ops ...conformance.Op) func(*suite.Suite, *Traits) string {
+		return func(s *suite.Suite, _ *Traits) string { return suite.If(len(s.Supported(ops...)) == 0, why) }
+	}
 	law := func(id, text string, ops ...conformance.Op) suite.Rule[*Traits, *exam] {
 		return suite.Rule[*Traits, *exam]{Rule: core(id, text), Ops: ops}
 	}
@@ -31,10 +34,7 @@ func (c *contract) Rules() []suite.Rule[*Traits, *exam] {
 		{
 			Rule: core("CK-TIMER", "A timer, and After, MUST send once, when the clock reaches the deadline "+
 				"and not sooner, and MUST send the time of the deadline."),
-			Unless: func(s *suite.Suite, _ *Traits) string {
-				none := !s.Accepts(verb.Timer) && !s.Accepts(verb.After)
-				return suite.If(none, "the implementation has no timer")
-			},
+			Unless: lacks("the implementation has no timer", verb.Timer, verb.After),
 		},
 		law("CK-STOP", "Stop and Reset MUST report whether the timer was armed; a stopped timer "+
 			"MUST NOT fire, and a reset one MUST fire once, its new duration after the Reset.", verb.Timer),
@@ -50,10 +50,8 @@ func (c *contract) Rules() []suite.Rule[*Traits, *exam] {
 		{
 			Rule: core("CK-TICK", "Tick MUST be like NewTicker without Stop, but return nil if the period is not "+
 				"positive."),
-			Absent: func(s *suite.Suite, _ *Traits) string {
-				return suite.If(!s.Accepts(opTick), "the clock has no Tick")
-			},
-			Probe: toEnd(c.ticks),
+			Absent: lacks("the clock has no Tick", opTick),
+			Probe:  toEnd(c.ticks),
 		},
 		law("CK-TICKARG", "NewTicker and Ticker.Reset MUST panic if the period is not positive.", verb.Ticker),
 		law("CK-ZERO", "Timers, functions and sleeps with a duration <= 0 MUST fire at once, "+
@@ -122,10 +120,8 @@ func (c *contract) Rules() []suite.Rule[*Traits, *exam] {
 			Rule: core("CK-WALL", "After a step of the wall clock, timers, tickers, functions, sleeps and timeouts, "+
 				"old and new, MUST last their durations, children of older contexts too; Until MUST agree "+
 				"with a timer armed for the same instant."),
-			Absent: func(s *suite.Suite, _ *Traits) string {
-				return suite.If(!s.Accepts(opSetWall), "the clock has no SetWall")
-			},
-			Probe: toEnd(c.stepsWall),
+			Absent: lacks("the clock has no SetWall", opSetWall),
+			Probe:  toEnd(c.stepsWall),
 		},
 		{
 			Rule: conformance.Rule{ID: "CK-AWAIT", Level: conformance.Extended,
@@ -136,12 +132,8 @@ func (c *contract) Rules() []suite.Rule[*Traits, *exam] {
 			Probe:    c.awaits,
 		},
 		{
-			Rule: core("CK-DIFF", "On any mix of operations the clock MUST show what package time shows."),
-			Absent: func(s *suite.Suite, _ *Traits) string {
-				waits := s.Supported(verb.Timer, verb.After, verb.AfterFunc,
-					verb.Ticker)
-				return suite.If(len(waits) == 0, "it has nothing that waits")
-			},
+			Rule:     core("CK-DIFF", "On any mix of operations the clock MUST show what package time shows."),
+			Absent:   lacks("it has nothing that waits", verb.Timer, verb.After, verb.AfterFunc, verb.Ticker),
 			Declared: []string{"Waits"},
 			Check:    (*exam).inOrder,
 			Probe:    c.differs,
