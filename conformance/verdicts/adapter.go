@@ -25,9 +25,10 @@ type adapter struct {
 	time     string           // the constant
 	lines    []string         // how an instance is made
 	fields   []string         // the Funcs
-	notes    []string         // what could not be told
-	assumed  []string
-	asked    []string          // traits that only its documentation tells
+	notes    notes            // what could not be told
+	lacking  notes            // what could not be told, and must be: until then the test skips
+	assumed  notes
+	asked    notes             // choices that only its documentation tells
 	imports  map[string]string // names by path
 	set      map[string]bool   // the fields that are there
 	traits   map[string]string // what signatures tell
@@ -42,7 +43,6 @@ type adapter struct {
 
 	wireless bool       // it has no operation that it must have
 	indirect bool       // the constructor returns a pointer to an interface
-	lacking  []string   // what could not be told, and must be
 	anyKey   string     // what stands for a key where an operation has none
 	text     *types.Var // the parameter of that method which carries it
 	carried  types.Type // by what the callback gets, nil if it carries no number
@@ -93,7 +93,7 @@ func newAdapters(pkg *loaded, name, asked string) ([]*adapter, error) {
 	if first := all[0]; len(complete) == 0 && asked == "" && first.wireless && len(first.asked) == 0 {
 		for _, pkg := range slices.Concat(a.byNames(), a.byOperations()) {
 			if b := a.best(a.choices(pkg)[0]); b.complete() {
-				b.assume("it is no %s, as it has no operation of one", strings.TrimSuffix(first.c.pkg, "test"))
+				b.assumed.add("it is no %s, as it has no operation of one", strings.TrimSuffix(first.c.pkg, "test"))
 				complete = append(complete, b)
 			}
 		}
@@ -108,14 +108,14 @@ func newAdapters(pkg *loaded, name, asked string) ([]*adapter, error) {
 func (a *adapter) best(c choice) *adapter {
 	if len(a.makers) == 0 {
 		b := a.adapted(c, nil)
-		b.assume("its zero value works, as no function returns a %s", a.name)
+		b.assumed.add("its zero value works, as no function returns a %s", a.name)
 		return b
 	}
 	var best *adapter
 	for _, m := range a.makers {
 		b := a.adapted(c, m)
 		if m.Name() != a.name {
-			b.assume("%s makes it", m.Name())
+			b.assumed.add("%s makes it", m.Name())
 		}
 		if best == nil || b.complete() && (!best.complete() || b.configured() > best.configured()) {
 			best = b
@@ -134,7 +134,7 @@ func (a *adapter) adapted(c choice, maker *types.Func) *adapter {
 	if maker != nil {
 		b.madeBy(maker)
 	}
-	b.assume("it keeps the contract of %s", c)
+	b.assumed.add("it keeps the contract of %s", c)
 	b.make()
 	switch wrap := b.middleware(); {
 	case b.c.pkg == "clocktest":
@@ -147,7 +147,7 @@ func (a *adapter) adapted(c choice, maker *types.Func) *adapter {
 		b.fill()
 	}
 	if b.configured() == 0 && len(b.c.durations) > 0 && len(b.lacking) == 0 {
-		b.lack("say how it is configured: nothing of cfg reaches it")
+		b.lacking.add("say how it is configured: nothing of cfg reaches it")
 	}
 	b.bound()
 	return b
@@ -207,7 +207,7 @@ func (a *adapter) bound() {
 	if a.c.pkg == "limitertest" && a.maker != nil && !strings.Contains(text, "cfg.Burst") {
 		single := a.decision() == nil && !a.several || strings.Contains(text, "cfg.Rate.Interval()")
 		most := map[bool]string{true: "1", false: "cfg.Rate.Events"}[single]
-		a.assume("its burst is %s, as the constructor gets none: the test's New refuses any other", most)
+		a.assumed.add("its burst is %s, as the constructor gets none: the test's New refuses any other", most)
 		a.refuse(noBurst[len("if "):]+most, "that is taken to be its burst, as it gets none")
 	}
 	if a.c.pkg == "concurrencytest" && strings.Contains(text, "cfg.Backlog") &&
@@ -220,7 +220,7 @@ func (a *adapter) bound() {
 		if !strings.Contains(text, field) {
 			refusal = "if " + field + " > 0 {\npanic(\"it has none\")\n}"
 			if field == a.c.durations[0] {
-				a.lack("set its %s: without it nothing is judged", strings.TrimPrefix(field, "cfg."))
+				a.lacking.add("set its %s: without it nothing is judged", strings.TrimPrefix(field, "cfg."))
 			}
 		} else if a.noBound(strings.TrimPrefix(field, "cfg.")) {
 			continue
@@ -230,8 +230,8 @@ func (a *adapter) bound() {
 	for _, zero := range zeros {
 		if zero.check.MatchString(a.making()) {
 			a.declare(zero.trait, zero.value)
-			a.ask("does the constructor accept " + zero.what + "? If so, delete the check in New that refuses it, " +
-				"and the trait " + zero.trait)
+			a.asked.add("does the constructor accept %s? If so, delete the check in New that refuses it, "+
+				"and the trait %s", zero.what, zero.trait)
 		}
 	}
 }
@@ -260,9 +260,12 @@ var unbounded = regexp.MustCompile(`(?i)[^.]*\b(0|zero)\b[^.]{0,40}` +
 // declare is a trait that signatures tell.
 func (a *adapter) declare(trait, value string) { a.traits[trait] = value }
 
-func (a *adapter) assume(text string, args ...any) {
-	if said := fmt.Sprintf(text, args...); !slices.Contains(a.assumed, said) {
-		a.assumed = append(a.assumed, said)
+// notes are what is said of a test, each once.
+type notes []string
+
+func (n *notes) add(text string, args ...any) {
+	if said := fmt.Sprintf(text, args...); !slices.Contains(*n, said) {
+		*n = append(*n, said)
 	}
 }
 
@@ -373,7 +376,7 @@ func (a *adapter) make() {
 	}
 	args, given := a.arguments(a.sig)
 	if !given {
-		a.note("some arguments of %s are unclear: %s", a.maker.Name(), types.TypeString(a.sig, a.short))
+		a.notes.add("some arguments of %s are unclear: %s", a.maker.Name(), types.TypeString(a.sig, a.short))
 	}
 	vars := []string{instance}
 	for i := 1; i < a.sig.Results().Len(); i++ {
@@ -405,7 +408,7 @@ func (a *adapter) further(t types.Type, i int) string {
 	if sig, ok := t.Underlying().(*types.Signature); ok && i == 1 && sig.Params().Len() == 0 {
 		field := map[string]string{"debouncertest": "Cancel", "throttletest": "Reset"}[a.c.pkg]
 		if field != "" {
-			a.assume("the second result of %s is its %s", a.maker.Name(), field)
+			a.assumed.add("the second result of %s is its %s", a.maker.Name(), field)
 			a.put(field, strings.ToLower(field))
 			return strings.ToLower(field)
 		}
@@ -413,36 +416,19 @@ func (a *adapter) further(t types.Type, i int) string {
 	if i == 1 && a.control(t) != "" {
 		return "control"
 	}
-	a.note("not used: result %d, a %s", i+1, types.TypeString(t, a.short))
+	a.notes.add("not used: result %d, a %s", i+1, types.TypeString(t, a.short))
 	return "_"
 }
 
 // short names types in comments, without importing anything.
 func (a *adapter) short(p *types.Package) string { return p.Name() }
 
-// lack says what could not be told and must be: until then the test skips.
-func (a *adapter) lack(text string, args ...any) {
-	a.lacking = append(a.lacking, fmt.Sprintf(text, args...))
-}
-
-// ask is for a choice that only its documentation tells.
-func (a *adapter) ask(text string) {
-	if !slices.Contains(a.asked, text) {
-		a.asked = append(a.asked, text)
-	}
-}
-
 // askFor is for a trait that need not be declared, if there is one.
 func (a *adapter) askFor(trait string) {
 	if trait != "" {
-		a.ask("declare " + trait + ", which -write-traits does where a run shows it; once other traits are declared, " +
-			"its rules are skipped without it")
+		a.asked.add("declare %s, which -write-traits does where a run shows it; once other traits are declared, "+
+			"its rules are skipped without it", trait)
 	}
-}
-
-// note says what could not be told.
-func (a *adapter) note(text string, args ...any) {
-	a.notes = append(a.notes, fmt.Sprintf(text, args...))
 }
 
 func (a *adapter) put(field, expr string) {
@@ -456,7 +442,7 @@ func (a *adapter) put(field, expr string) {
 func (a *adapter) left(used map[string]bool) {
 	text := strings.Join(slices.Concat(a.lines, a.fields, a.notes), "\n")
 	for _, zero := range zeroOf.FindAllStringSubmatch(strings.Join(a.fields, "\n"), -1) {
-		a.assume("its %s may be 0", zero[1])
+		a.assumed.add("its %s may be 0", zero[1])
 	}
 	for _, called := range calledOf.FindAllStringSubmatch(text, -1) {
 		used[called[1]] = true
@@ -464,10 +450,10 @@ func (a *adapter) left(used map[string]bool) {
 	for f := range a.methods() {
 		if !used[f.Name()] {
 			sig := strings.TrimPrefix(types.TypeString(f.Type(), a.short), "func")
-			a.note("not used: %s", f.Name()+sig+a.unused(f.Name()))
+			a.notes.add("not used: %s", f.Name()+sig+a.unused(f.Name()))
 			for v := range f.Type().(*types.Signature).Results().Variables() {
 				if a.signatureOf(v.Type(), "Cancel") != nil {
-					a.ask("wire " + f.Name() + " by hand: until then the Cancel of what it returns is not tried")
+					a.asked.add("wire %s by hand: until then the Cancel of what it returns is not tried", f.Name())
 				}
 			}
 		}

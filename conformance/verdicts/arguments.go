@@ -34,7 +34,7 @@ func (a *adapter) arguments(sig *types.Signature) (list string, given bool) {
 			if v.Name() != "" {
 				what = v.Name() + " (" + what + ")"
 			}
-			a.lack("say which %s it is made with", what)
+			a.lacking.add("say which %s it is made with", what)
 		}
 		out = append(out, expr)
 	}
@@ -130,7 +130,8 @@ func (a *adapter) giver(sig *types.Signature) *giver {
 		if !wholes.MatchString(spans[0]) && !periods.MatchString(said) && !refills.MatchString(said) {
 			a.lines = append(a.lines, fmt.Sprintf("// ASSUMED: all tokens of the burst come again in each %s. "+
 				"If one does, New is\n// period := cfg.Rate.Interval()", spans[0]))
-			a.assume("all tokens of its burst come again in each %s: if one does, see the comment in New", spans[0])
+			a.assumed.add("all tokens of its burst come again in each %s: if one does, see the comment in New",
+				spans[0])
 		}
 		a.lines = append(a.lines, "period, ok := cfg.Rate.Period(cfg.Burst)\nif cfg.Burst == 0 {\n"+
 			"period, ok = time.Second, true // 0 come in any period\n}\n"+
@@ -176,7 +177,7 @@ func (g *giver) place(k kind, names, left []string, constant string) {
 		names = fit
 	}
 	if len(names) > 1 && len(left) > 0 {
-		g.a.lack("say which of %s is %s: here they go by place", enumerated(names), enumerated(left))
+		g.a.lacking.add("say which of %s is %s: here they go by place", enumerated(names), enumerated(left))
 	}
 	for i, name := range names[:min(len(names), len(left))] {
 		g.args[name] = left[i]
@@ -191,14 +192,14 @@ func (a *adapter) oneEach(numbers []string, span string) bool {
 	told := tokenwise.MatchString(span) || singles.MatchString(said)
 	switch {
 	case !told && refills.MatchString(said):
-		a.ask("declare RefillSize, such as 100, if the whole burst comes at once at the end of each " + span)
+		a.asked.add("declare RefillSize, such as 100, if the whole burst comes at once at the end of each %s", span)
 		return false
 	case !slices.ContainsFunc(numbers, bursts.MatchString) && !intervals.MatchString(span) &&
 		(wholes.MatchString(span) || !singles.MatchString(said) || periods.MatchString(said)):
 		return false
 	case !told:
-		a.ask("say whether one token comes in each " + span + ", as is assumed, or the whole burst: then New takes " +
-			"cfg.Rate.Period(cfg.Burst) for cfg.Rate.Interval()")
+		a.asked.add("say whether one token comes in each %s, as is assumed, or the whole burst: then New takes "+
+			"cfg.Rate.Period(cfg.Burst) for cfg.Rate.Interval()", span)
 	}
 	return true
 }
@@ -238,7 +239,7 @@ func (g *giver) wellNamed(w wellKnown, name string, t types.Type) string {
 	g.assumed(name, w.expr)
 	if a := g.a; w.kind == boolean && a.edge != "" {
 		a.lines = slices.DeleteFunc(a.lines, func(line string) bool { return line == a.edge })
-		a.ask("declare in Edges those that it is made with; until then only the usual one is tried")
+		a.asked.add("declare in Edges those that it is made with; until then only the usual one is tried")
 	} else if w.kind == boolean {
 		other := strings.NewReplacer("Leading != 0", "Trailing == 0", "Trailing != 0", "Leading == 0").Replace(w.expr)
 		a.refuse(other, "it has this edge in any case")
@@ -297,7 +298,7 @@ func (g *giver) simple(name string, t types.Type) string {
 			return ""
 		}
 		if g.a.isBound(name) {
-			g.a.note("%s is 0: say what it bounds", name)
+			g.a.notes.add("%s is 0: say what it bounds", name)
 			return g.a.inUnits(name, t, "0")
 		}
 		if expr == "" {
@@ -345,7 +346,7 @@ func (g *giver) simple(name string, t types.Type) string {
 // assumed says so if a parameter gets a constant.
 func (g *giver) assumed(name, expr string) {
 	if !strings.Contains(expr, "cfg.") && expr != "period" {
-		g.a.assume("%s may be %s", name, expr)
+		g.a.assumed.add("%s may be %s", name, expr)
 	}
 }
 
@@ -397,7 +398,7 @@ func (a *adapter) made(t types.Type) string {
 			continue
 		}
 		call := a.use(a.pkg.ImportPath, a.pkg.Name) + "." + f.Name() + "()"
-		a.assume("%s is the %s to have", f.Name(), types.TypeString(t, a.short))
+		a.assumed.add("%s is the %s to have", f.Name(), types.TypeString(t, a.short))
 		if !isFunc {
 			return call
 		}

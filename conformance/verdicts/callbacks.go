@@ -20,8 +20,8 @@ func (a *adapter) callback(t types.Type) string {
 	case at < 0:
 		a.noPayload()
 		if sig.Params().Len() > 0 {
-			a.ask("say in New which event the callback's " + types.TypeString(sig.Params(), a.short) +
-				" stands for; until then payloads are not judged")
+			a.asked.add("say in New which event the callback's %s stands for; until then payloads are not judged",
+				types.TypeString(sig.Params(), a.short))
 		}
 	case variadic(sig, at): // the arguments of one call
 		body = a.one(isSlice(sig.Params().At(at).Type()), "v[0]")
@@ -93,7 +93,7 @@ func (a *adapter) noPayload() {
 	if a.c.pkg == "debouncertest" || a.c.pkg == "throttletest" {
 		a.declare("Payload", a.c.pkg+".NoPayload")
 	} else {
-		a.assume("its callback takes no payload, so that what leaves is not told apart")
+		a.assumed.add("its callback takes no payload, so that what leaves is not told apart")
 	}
 }
 
@@ -231,7 +231,7 @@ func (a *adapter) pulled() {
 	}
 	a.lines = append(a.lines, fmt.Sprintf("go func() {\nfor {\n%s := %s.%s()\nif %s {\nreturn\n}\n%s\n}\n}()",
 		vars, instance, name, over, a.handed(sig.Results().At(0).Type())))
-	a.assume("%s returns the batches, one after the other", name)
+	a.assumed.add("%s returns the batches, one after the other", name)
 	a.looped = true
 }
 
@@ -271,11 +271,11 @@ func (a *adapter) idle(t types.Type) string {
 		return ""
 	}
 	if from, to, _ := strings.Cut(plain(sig), " -> "); from == to && sig.Params().Len() == 1 && !sig.Variadic() {
-		a.assume("its %s may return what it gets", types.TypeString(t, a.short))
+		a.assumed.add("its %s may return what it gets", types.TypeString(t, a.short))
 		of := types.TypeString(sig.Params().At(0).Type(), a.qualifier)
 		return "func(v " + of + ") " + of + " { return v }"
 	}
-	a.assume("its %s may do nothing", types.TypeString(t, a.short))
+	a.assumed.add("its %s may do nothing", types.TypeString(t, a.short))
 	return a.head(sig, -1) + " { return }"
 }
 

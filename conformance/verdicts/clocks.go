@@ -115,7 +115,7 @@ func (a *adapter) fillClock() {
 	}
 	now, advance := a.nowBody(), a.advanceBody()
 	if now == "" || advance == "" {
-		a.lack("Now and Advance must be set")
+		a.lacking.add("Now and Advance must be set")
 		a.fields = append(a.fields, "// Now: nothing fits.", "// Advance: nothing fits.")
 	} else {
 		a.likeTime("Now", clockMethods["Now"])
@@ -141,7 +141,7 @@ func (a *adapter) fillClock() {
 	}
 	slices.Sort(a.fields)
 	a.left(map[string]bool{})
-	a.assume("it moves by %s", advance)
+	a.assumed.add("it moves by %s", advance)
 }
 
 // likeTime sets a field to a method of its name, or else of another, that is like the function of package time.

@@ -46,7 +46,7 @@ func (a *adapter) isPatient(take *types.Signature, waits bool) bool {
 	case !strings.HasSuffix(plain(take), " -> error") || slices.Contains(kindsOf(take.Params()), context):
 		return true
 	case !waiting.MatchString(said) && !denial.MatchString(said):
-		a.ask("say whether Take waits for its token, as Wait does, or refuses, as Allow does")
+		a.asked.add("say whether Take waits for its token, as Wait does, or refuses, as Allow does")
 		return false
 	}
 	return waits == (waiting.MatchString(said) && !negation.MatchString(said))

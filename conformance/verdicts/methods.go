@@ -40,10 +40,10 @@ func (a *adapter) fill() {
 		}
 	}
 	if a.shared() {
-		a.assume("two keys may have the same of its buckets: one key is tried")
+		a.assumed.add("two keys may have the same of its buckets: one key is tried")
 	}
 	for _, name := range requests {
-		a.assume("%s is how it is asked, and it counts what it lets through", name)
+		a.assumed.add("%s is how it is asked, and it counts what it lets through", name)
 	}
 	a.left(used)
 	a.filled()
@@ -63,13 +63,13 @@ func (a *adapter) candidates(o operation, requests []string, decision *answer) [
 // filled says what the fields that are set mean for the test, and which must be.
 func (a *adapter) filled() {
 	if a.c.pkg == "leakybuckettest" && strings.Contains(strings.Join(a.fields, "\n"), "context.Background())") {
-		a.ask("its waits are never cancelled here: -contract limitertest tries that")
+		a.asked.add("its waits are never cancelled here: -contract limitertest tries that")
 	}
 	at := slices.ContainsFunc(a.c.must, func(f string) bool { return a.set[f] && strings.HasSuffix(f, "At") })
 	if at && !slices.ContainsFunc(a.c.must, func(f string) bool { return a.set[f] && !strings.HasSuffix(f, "At") }) {
 		a.time = "Explicit"
 	} else if at {
-		a.note("what ends in At is judged with Time: Explicit")
+		a.notes.add("what ends in At is judged with Time: Explicit")
 	}
 	set := strings.Join(a.fields, "\n")
 	if strings.Contains(set, "(_ context.Context") && !handsOn.MatchString(set) {
@@ -78,18 +78,18 @@ func (a *adapter) filled() {
 	if slices.ContainsFunc(a.c.must, func(field string) bool { return a.set[field] }) {
 		text := a.making() + set
 		if (a.set["Call"] || a.set["CallKey"] || a.c.pkg == "batchtest") && !strings.Contains(text, a.c.made+"(") {
-			a.lack("say how it calls %s", a.c.made)
+			a.lacking.add("say how it calls %s", a.c.made)
 		}
 		if (a.set["Acquire"] || a.set["Lock"]) && !a.set["Release"] && !a.set["Do"] {
-			a.lack("say in Release how a slot is given back")
+			a.lacking.add("say in Release how a slot is given back")
 		}
 		return
 	}
 	if told := a.told(); told != "" {
-		a.lack("no contract covers a %s whose %s takes the time: drive it with a timer in New",
+		a.lacking.add("no contract covers a %s whose %s takes the time: drive it with a timer in New",
 			strings.TrimSuffix(a.c.pkg, "test"), told)
 	} else {
-		a.lack("one of these must be set: %s", strings.Join(a.c.must, ", "))
+		a.lacking.add("one of these must be set: %s", strings.Join(a.c.must, ", "))
 	}
 }
 
@@ -161,7 +161,7 @@ func (a *adapter) function(sig *types.Signature) {
 			}
 		}
 	}
-	a.lack("its results are unclear: %s", types.TypeString(sig, a.short))
+	a.lacking.add("its results are unclear: %s", types.TypeString(sig, a.short))
 }
 
 // parameters are those of an operation, by kind.
@@ -214,7 +214,7 @@ func (a *adapter) call(o operation, sig *types.Signature, fn string, waits bool)
 		body, same = "go "+body, false
 	}
 	if slices.Contains(left, payload) && a.carried != nil {
-		a.ask("say in " + o.field + " how " + fn + " gets the number of an event; until then payloads are not judged")
+		a.asked.add("say in %s how %s gets the number of an event; until then payloads are not judged", o.field, fn)
 	}
 	if slices.Contains(left, count) && a.c.pkg == "concurrencytest" && slices.Contains(a.c.must, o.field) {
 		a.declare("OneAtATime", "true")
@@ -436,7 +436,7 @@ var labels = regexp.MustCompile(`(?i)reason|label|mess|msg|text|descr|comment`)
 func (a *adapter) keyText(v *types.Var, numbered bool) string {
 	if numbered {
 		if v.Name() == "" {
-			a.assume("its text without a name is a key: if it is ignored, use no field for keys")
+			a.assumed.add("its text without a name is a key: if it is ignored, use no field for keys")
 		}
 		return a.converted(v.Type(), "strconv.Itoa(key)")
 	}
@@ -490,7 +490,7 @@ func (a *adapter) control(t types.Type) string {
 	}
 	for _, m := range members(t) {
 		if !used[m.name] {
-			a.note("not used: %s of the second result", m.name)
+			a.notes.add("not used: %s of the second result", m.name)
 		}
 	}
 	return "control"

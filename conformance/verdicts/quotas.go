@@ -157,7 +157,7 @@ func (a *adapter) granting(o operation, sig *types.Signature, method, call strin
 		return ""
 	}
 	for _, said := range d.unused {
-		a.ask(said)
+		a.asked.add("%s", said)
 	}
 	var parts []string
 	for _, name := range []string{"OK", "Remaining", "RetryAfter", "ResetAfter", "Err"} {
@@ -234,7 +234,7 @@ func (d *answer) member(local, now string, m member, set func(field, expr string
 func (a *adapter) counted(wrap string) {
 	defer a.left(map[string]bool{})
 	a.declare("OneAtATime", "true")
-	a.assume("its middleware counts requests: declare Fields if it sets the header")
+	a.assumed.add("its middleware counts requests: declare Fields if it sets the header")
 	a.put("Take", `func(n int) quotatest.Answer {
 if n != 1 {
 panic("one at a time")

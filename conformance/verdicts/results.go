@@ -89,7 +89,7 @@ func (a *adapter) conversion(o operation, sig *types.Signature, fn, call string)
 	for _, c := range conversions {
 		if (c.field == o.field || c.field == "") && c.want == o.result && slices.Equal(c.have, kinds) {
 			if c.want == boolean && slices.Equal(c.have, []kind{count}) && !a.set["AllowN"] {
-				a.ask("set AllowN if " + fn + " takes all or nothing")
+				a.asked.add("set AllowN if %s takes all or nothing", fn)
 			}
 			return fmt.Sprintf(c.body, call)
 		}

@@ -30,12 +30,12 @@ func (a *adapter) options(t types.Type) string {
 	name := types.TypeString(elem, a.short)
 	switch {
 	case len(parts) > 0:
-		a.assume("%s has no other relevant fields", name)
+		a.assumed.add("%s has no other relevant fields", name)
 		return ref + types.TypeString(elem, a.qualifier) + "{" + strings.Join(parts, ", ") + "}"
 	case ref != "" && strings.HasSuffix(name, "Counter"):
 		return "new(" + types.TypeString(elem, a.qualifier) + ")"
 	case ref != "" && optionTypes.MatchString(name):
-		a.assume("nil stands for the defaults of %s", name)
+		a.assumed.add("nil stands for the defaults of %s", name)
 		return "nil"
 	}
 	return ""
@@ -81,7 +81,7 @@ func (a *adapter) fitting(s *types.Struct, between string) (out []string) {
 		return nil
 	}
 	if len(others) > 0 {
-		a.note("left as they are in the zero value: %s", strings.Join(others, ", "))
+		a.notes.add("left as they are in the zero value: %s", strings.Join(others, ", "))
 	}
 	g := a.giver(types.NewSignatureType(nil, nil, nil, types.NewTuple(fields...), nil, false))
 	for _, f := range fields {
@@ -158,7 +158,7 @@ func (a *adapter) runs() {
 	a.lines = append(a.lines, "go func() {\n_ = "+instance+".Run(context.Background(), func(context.Context) error {\n"+
 		a.c.made+"(0)\nreturn nil\n})\n}()")
 	a.noPayload()
-	a.assume("Run is its loop, and runs the callback, without a payload")
+	a.assumed.add("Run is its loop, and runs the callback, without a payload")
 	a.looped = true
 }
 
@@ -260,7 +260,7 @@ func (g *giver) further(elem types.Type) []string {
 	}
 	for _, f := range g.a.optionFuncs(elem, 0) {
 		if kindOf(elem) != work {
-			g.a.ask(f.Name() + " is not used: hand it on where cfg, such as cfg.Edges, asks for what it does")
+			g.a.asked.add("%s is not used: hand it on where cfg, such as cfg.Edges, asks for what it does", f.Name())
 		}
 	}
 	var always, sometimes []string
@@ -274,7 +274,7 @@ func (g *giver) further(elem types.Type) []string {
 		if expr == "" {
 			continue
 		}
-		g.a.assume("%s sets %s", f.Name(), expr)
+		g.a.assumed.add("%s sets %s", f.Name(), expr)
 		option := g.a.use(g.a.pkg.ImportPath, g.a.pkg.Name) + "." + f.Name() + "(" + expr + ")"
 		field := configuration.FindString(expr)
 		if trait, is0 := g.a.c.optional[field]; is0 && (trait != "" || named(elem) == nil || named(elem).Exported()) {
