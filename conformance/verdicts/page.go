@@ -34,15 +34,7 @@ type section struct {
 	Name, ID string
 	Counts   []string // the heads of the counts
 	Rules    []ruleView
-	Rows     []tableRow
 	Impls    []impl
-}
-
-// tableRow is an implementation in the table.
-type tableRow struct {
-	Name, Time, Href string
-	Counts           []string
-	Cells            []cellView
 }
 
 // ruleView is a column, and the law of the rule below the table; ID is empty if it has none.
@@ -51,11 +43,13 @@ type ruleView struct{ Rule, ID, Law string }
 // cellView is what the table says of a rule.
 type cellView struct{ Text, Class, Href string }
 
-// impl is an implementation below the table.
+// impl is an implementation, in the table and below it.
 type impl struct {
 	*report
 	ID, Name, Summary, Effort, Next string
 
+	Counts           []string
+	Cells            []cellView
 	Findings, Passed []finding
 	Skipped          []skipped
 }
@@ -136,15 +130,13 @@ func newSection(reports []*report, few bool, ids *slugs) section {
 	for _, r := range reports {
 		in := newImpl(r, few, ids)
 		in.Name = distinct(r, reports)
-		s.Impls = append(s.Impls, in)
-		line := tableRow{Name: in.Name, Time: r.Time, Href: "#" + in.ID}
 		for _, st := range counting(reports) {
-			line.Counts = append(line.Counts, unlessZero(r.Count(st.status)))
+			in.Counts = append(in.Counts, fmt.Sprintf("%.0d", r.Count(st.status))) // which is nothing for 0
 		}
 		for _, rule := range s.Rules {
-			line.Cells = append(line.Cells, newCell(r, rule.Rule, in))
+			in.Cells = append(in.Cells, newCell(rule.Rule, in))
 		}
-		s.Rows = append(s.Rows, line)
+		s.Impls = append(s.Impls, in)
 	}
 	return s
 }
@@ -163,17 +155,9 @@ func distinct(r *report, reports []*report) (name string) {
 	return name
 }
 
-// unlessZero is a number, and nothing for 0.
-func unlessZero(n int) string {
-	if n == 0 {
-		return ""
-	}
-	return fmt.Sprint(n)
-}
-
 // newCell is what a row says of a rule, with a link to what was found.
-func newCell(r *report, rule string, in impl) cellView {
-	v, ok := r.Verdict(rule)
+func newCell(rule string, in impl) cellView {
+	v, ok := in.Verdict(rule)
 	if !ok {
 		return cellView{Text: "–", Class: "skip"}
 	}

@@ -22,9 +22,9 @@ func TestNewSection(t *testing.T) {
 		{Report: injected}, {Report: packageTime}, {Report: other}, {Report: again},
 	}, false, &slugs{})
 	var names, counts []string
-	for _, row := range s.Rows {
-		names = append(names, row.Name)
-		counts = append(counts, strings.Join(row.Counts, "|"))
+	for _, in := range s.Impls {
+		names = append(names, in.Name)
+		counts = append(counts, strings.Join(in.Counts, "|"))
 	}
 	want := []string{"bad (Injected)", "bad (PackageTime)", "good (Injected, TestConformance)",
 		"good (Injected, TestConformance_again)"}
