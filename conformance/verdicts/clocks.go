@@ -289,20 +289,11 @@ func isTimer(sig *types.Signature, role string) bool {
 		return false
 	}
 	i, ok := sig.Results().At(0).Type().Underlying().(*types.Interface)
-	if !ok {
-		return false
-	}
 	answer := map[string]string{"Timer": "bool"}[role]
-	methods := map[string]string{
+	return ok && fits(i, map[string]string{
 		"Stop": " -> " + answer, "Reset": "time.Duration -> " + answer,
 		"Chan": " -> <-chan time.Time", "C": " -> <-chan time.Time",
-	}
-	for m := range i.Methods() {
-		if want, known := methods[m.Name()]; !known || want != plain(m.Type().(*types.Signature)) {
-			return false
-		}
-	}
-	return true
+	})
 }
 
 // helpers are declarations that adapters need, by name.

@@ -184,9 +184,9 @@ func (a *adapter) clock(name string, t types.Type) string {
 	}
 	i, ok := elem.Underlying().(*types.Interface)
 	switch {
-	case !ok || !hasMethod(i, "Now"), ref != "" && !fitsClock(i):
+	case !ok || !hasMethod(i, "Now"), ref != "" && !fits(i, clockMethods):
 		return ""
-	case !fitsClock(i):
+	case !fits(i, clockMethods):
 		return a.ownClock(t, i)
 	}
 	a.time = "Injected"
@@ -223,10 +223,10 @@ var clockMethods = map[string]string{
 	"AfterFunc": "time.Duration,func() -> " + clockwork + ".Timer",
 }
 
-// fitsClock reports whether env.Clock has the methods of an interface.
-func fitsClock(i *types.Interface) bool {
+// fits reports whether an interface has no other methods than some, which are given by name with their signatures.
+func fits(i *types.Interface, methods map[string]string) bool {
 	for m := range i.Methods() {
-		if clockMethods[m.Name()] != plain(m.Type().(*types.Signature)) {
+		if methods[m.Name()] != plain(m.Signature()) {
 			return false
 		}
 	}
