@@ -294,13 +294,11 @@ func (a *adapter) group() string {
 	}
 	var args []string
 	for v := range sig.Params().Variables() {
-		switch f, ok := v.Type().Underlying().(*types.Signature); {
-		case kindOf(v.Type()) == context:
+		switch t := v.Type(); {
+		case kindOf(t) == context:
 			args = append(args, "ctx")
-		case kindOf(v.Type()) == work:
-			args = append(args, "func() { <-done }")
-		case ok && plain(f) == " -> error":
-			args = append(args, "func() error { <-done; return nil }")
+		case isWork(t):
+			args = append(args, work0(t, "<-done"))
 		default:
 			return ""
 		}
