@@ -351,7 +351,7 @@ func (a *adapter) argument(v *types.Var, left *needs) string {
 	case k == ident && a.keyed() && a.anyKey == "" && !slices.Contains(*left, key): // of all keys
 		return ""
 	case k == ident:
-		return a.keyText(v, !a.shared() && isKey(v) && left.take(key))
+		return a.keyText(v, left)
 	case isWork(t) && left.take(running):
 		return work0(t, "defer close(done); run()")
 	case isWork(t) && a.c.made != "" && a.builder == "" && left.take(payload):
@@ -400,13 +400,11 @@ var limits = regexp.MustCompile(`(?i)rate|limit|burst|capacity|^max`)
 
 // patience is for how long a method may wait.
 func (a *adapter) patience(v *types.Var) string {
-	switch {
-	case a.c.pkg == "limitertest": // what is granted is granted now
-		return a.inUnits(v.Name(), v.Type(), "0")
-	case len(a.c.durations) > 0:
-		return a.inUnits(v.Name(), v.Type(), a.c.durations[0])
+	most := a.c.durations[0]
+	if a.c.pkg == "limitertest" { // what is granted is granted now
+		most = "0"
 	}
-	return ""
+	return a.inUnits(v.Name(), v.Type(), most)
 }
 
 // work0 is a function that does something, and returns nil if it returns an error.
@@ -427,20 +425,18 @@ func (a *adapter) isNumbered(v *types.Var) bool {
 	return keys.MatchString(v.Name()) || generic && (a.c == nil || a.c.made == "")
 }
 
-// isKey reports whether a parameter that is a text says for whom something is asked, and not why.
-func isKey(v *types.Var) bool { return !labels.MatchString(v.Name()) }
-
+// labels are the names of parameters that are a text which says why something is asked, and not for whom.
 var labels = regexp.MustCompile(`(?i)reason|label|mess|msg|text|descr|comment`)
 
 // keyText is the argument for a parameter that is a text: the number of a key, or one key.
-func (a *adapter) keyText(v *types.Var, numbered bool) string {
-	if numbered {
-		if v.Name() == "" {
-			a.assumed.add("its text without a name is a key: if it is ignored, use no field for keys")
-		}
-		return a.converted(v.Type(), "strconv.Itoa(key)")
+func (a *adapter) keyText(v *types.Var, left *needs) string {
+	if a.shared() || labels.MatchString(v.Name()) || !left.take(key) {
+		return a.converted(v.Type(), `"1"`)
 	}
-	return a.converted(v.Type(), `"1"`)
+	if v.Name() == "" {
+		a.assumed.add("its text without a name is a key: if it is ignored, use no field for keys")
+	}
+	return a.converted(v.Type(), "strconv.Itoa(key)")
 }
 
 // shared reports whether keys have a fixed number of buckets, so that two may have the same: then one key is tried.
