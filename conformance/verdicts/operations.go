@@ -261,8 +261,8 @@ var known = []*contract{
 
 func kindsOf(t *types.Tuple) []kind {
 	var out []kind
-	for i := range t.Len() {
-		out = append(out, kindNamed(t.At(i).Name(), t.At(i).Type()))
+	for v := range t.Variables() {
+		out = append(out, kindNamed(v.Name(), v.Type()))
 	}
 	return out
 }
@@ -279,17 +279,16 @@ func namesOf(k kind, t *types.Tuple) (names []string) {
 
 func countOf(k kind, t *types.Tuple) int { return len(namesOf(k, t)) }
 
+// kindsByName are the kinds of types that their names tell.
+var kindsByName = map[string]kind{
+	"time.Duration": duration, "time.Time": instant, "context.Context": context, "error": failure,
+	"<-chan struct{}": ending,
+}
+
 // kindOf says what a type is to an adapter.
 func kindOf(t types.Type) kind {
-	switch types.TypeString(t, nil) {
-	case "time.Duration":
-		return duration
-	case "time.Time":
-		return instant
-	case "context.Context":
-		return context
-	case "error":
-		return failure
+	if k := kindsByName[types.TypeString(t, nil)]; k != none {
+		return k
 	}
 	if b, ok := t.Underlying().(*types.Basic); ok {
 		switch {
@@ -305,9 +304,6 @@ func kindOf(t types.Type) kind {
 	}
 	if sig, ok := t.Underlying().(*types.Signature); ok && sig.Params().Len() == 0 && sig.Results().Len() == 0 {
 		return work
-	}
-	if name := types.TypeString(t, nil); name == "<-chan struct{}" {
-		return ending
 	}
 	return none
 }
