@@ -28,8 +28,9 @@ func inWords(text string) string {
 
 // made are the words for what an implementation is made with, but for those that are "a wait of 100ms" and the like.
 var made = map[string]string{
-	"busy": "callbacks that take ", "inside": "a first callback that calls ", "epoch": "a clock that starts at ",
-	"maxwait": "a wait of at most ", "interval": "an interval of ",
+	"busy": "callbacks that take %s", "inside": "a first callback that calls %s", "epoch": "a clock that starts at %s",
+	"maxwait": "a wait of at most %s", "interval": "an interval of %s", "k": "%s per interval",
+	"edges": "the %s edge",
 }
 
 // madeWith says what the implementation is made with.
@@ -37,7 +38,7 @@ func madeWith(c conformance.Config) string {
 	var parts []string
 	for _, key := range strings.Fields(c.String()) {
 		name, value, _ := strings.Cut(key, "=")
-		part := cmp.Or(made[name], "a "+name+" of ") + value
+		part := fmt.Sprintf(cmp.Or(made[name], "a "+name+" of %s"), value)
 		switch name {
 		case "busyruns":
 			parts = parts[:len(parts)-1]
@@ -47,11 +48,7 @@ func madeWith(c conformance.Config) string {
 		case "panics":
 			part = "a callback that panics when it runs for the " + ordinal(value) + " time"
 		case "edges":
-			part = map[string]string{
-				"both": "both edges", "none": "no edge", "leading": "the leading edge", "trailing": "the trailing edge",
-			}[value]
-		case "k":
-			part = value + " per interval"
+			part = cmp.Or(map[string]string{"both": "both edges", "none": "no edge"}[value], part)
 		}
 		parts = append(parts, part)
 	}
