@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"go/types"
 	"maps"
@@ -74,9 +75,9 @@ func (a *adapter) decision() (best *answer) {
 // answer tells what the results of a method are, nil if whether it grants a request is not among them.
 func (a *adapter) answer(o operation, sig *types.Signature, method string) *answer {
 	d := &answer{method: method, fields: map[string]string{}}
-	now := map[bool]string{true: "env.Clock.Now()"}[a.time == "Injected"]
+	until := map[bool]string{true: "%s.Sub(env.Clock.Now())", false: "time.Until(%s)"}[a.time == "Injected"]
 	if slices.Contains(o.params, instant) {
-		now = "at"
+		until = "%s.Sub(at)"
 	}
 	for i := range sig.Results().Len() {
 		v := sig.Results().At(i)
@@ -98,7 +99,11 @@ func (a *adapter) answer(o operation, sig *types.Signature, method string) *answ
 			set("OK", map[bool]string{true: "!", false: ""}[denied]+local)
 		default:
 			for _, m := range append(members(v.Type()), member{name, "", k}) {
-				d.member(local, now, m, set)
+				for _, s := range says {
+					if s.kind == m.kind && s.names.MatchString(m.name) {
+						set(s.field, fmt.Sprintf(cmp.Or(s.form, until), local+m.expr))
+					}
+				}
 			}
 		}
 		d.vars = append(d.vars, map[bool]string{true: local, false: "_"}[found])
@@ -201,7 +206,8 @@ func members(t types.Type) []member {
 	return out
 }
 
-// says are what parts of results say by their names: a field of quotatest.Answer, and how it is made of the part.
+// says are what parts of results say by their names: a field of quotatest.Answer, and how it is made of the part. What
+// an instant makes depends on the clock.
 var says = []struct {
 	kind        kind
 	names       *regexp.Regexp
@@ -214,20 +220,7 @@ var says = []struct {
 	{duration, retries, "RetryAfter", "%s"},
 	{duration, resets, "ResetAfter", "%s"},
 	{duration, resetTime, "ResetAfter", "%s"},
-	{instant, resetTime, "ResetAfter", "time.Until(%s)"},
-}
-
-// member looks at a part of a result. An instant is one of package time if now is "".
-func (d *answer) member(local, now string, m member, set func(field, expr string)) {
-	for _, s := range says {
-		switch {
-		case s.kind != m.kind || !s.names.MatchString(m.name):
-		case m.kind == instant && now != "":
-			set(s.field, local+m.expr+".Sub("+now+")")
-		default:
-			set(s.field, fmt.Sprintf(s.form, local+m.expr))
-		}
-	}
+	{instant, resetTime, "ResetAfter", ""},
 }
 
 // counted sets Take to what a middleware does with a handler.
