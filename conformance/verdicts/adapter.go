@@ -431,11 +431,14 @@ func (a *adapter) askFor(trait string) {
 	}
 }
 
-func (a *adapter) put(field, expr string) {
-	if !a.set[field] {
-		a.set[field] = true
-		a.fields = append(a.fields, field+": "+expr+","+a.c.remarks[field])
+// put sets a field, and reports whether it was not yet and there is something to set it to.
+func (a *adapter) put(field, expr string) bool {
+	if a.set[field] || expr == "" {
+		return false
 	}
+	a.set[field] = true
+	a.fields = append(a.fields, field+": "+expr+","+a.c.remarks[field])
+	return true
 }
 
 // left notes the methods that nothing uses.

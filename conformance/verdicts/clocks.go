@@ -174,17 +174,11 @@ func (a *adapter) isClockwork() bool {
 
 // timer sets the field of a timer, a ticker or a function's timer, with one of the methods.
 func (a *adapter) timer(field string, others ...string) {
+	params, _, _ := strings.Cut(clockMethods[field], " -> ")
 	for _, name := range append([]string{field}, others...) {
 		sig := a.signature(name)
-		if sig == nil || a.set[field] {
-			continue
-		}
-		params, _, _ := strings.Cut(clockMethods[field], " -> ")
-		if !strings.HasPrefix(plain(sig), params+" -> ") || sig.Results().Len() == 0 {
-			continue
-		}
-		if expr := a.handle(field, name, sig.Results()); expr != "" {
-			a.put(field, expr)
+		if sig != nil && strings.HasPrefix(plain(sig), params+" -> ") && sig.Results().Len() > 0 &&
+			a.put(field, a.handle(field, name, sig.Results())) {
 			return
 		}
 	}

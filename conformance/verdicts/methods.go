@@ -30,8 +30,7 @@ func (a *adapter) fill() {
 				open && !blocking.MatchString(a.comment(name)) || name == "Wait" && a.set["Acquire"] { // for all
 				continue
 			}
-			if expr := a.call(o, m.Type().(*types.Signature), instance+"."+name, waits); expr != "" {
-				a.put(o.field, expr)
+			if a.put(o.field, a.call(o, m.Signature(), instance+"."+name, waits)) {
 				used[name] = true
 			}
 		}
@@ -154,11 +153,9 @@ func (a *adapter) keyed() bool {
 // function is for constructors that return a function: it is the event.
 func (a *adapter) function(sig *types.Signature) {
 	for _, o := range a.c.operations {
-		if o.field == "Call" || o.field == "Allow" && sig.Results().Len() == 1 {
-			if expr := a.call(o, sig, instance, false); expr != "" {
-				a.put(o.field, expr)
-				return
-			}
+		isEvent := o.field == "Call" || o.field == "Allow" && sig.Results().Len() == 1
+		if isEvent && a.put(o.field, a.call(o, sig, instance, false)) {
+			return
 		}
 	}
 	a.lacking.add("its results are unclear: %s", types.TypeString(sig, a.short))
@@ -475,8 +472,7 @@ func (a *adapter) control(t types.Type) string {
 			if sig == nil || used[member] || slices.Contains(a.c.must, o.field) || a.done(o.field) {
 				continue
 			}
-			if expr := a.call(o, sig, "control."+member, false); expr != "" {
-				a.put(o.field, expr)
+			if a.put(o.field, a.call(o, sig, "control."+member, false)) {
 				used[member] = true
 			}
 		}
