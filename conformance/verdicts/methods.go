@@ -326,7 +326,7 @@ var taken = []struct {
 }
 
 // defaults are the arguments for what no operation has.
-var defaults = map[kind]string{failure: "nil", ending: "nil"}
+var defaults = map[kind]string{failure: "nil", ending: "nil", context: "context.Background()"}
 
 // argument is what a parameter gets, "" if that cannot be told.
 func (a *adapter) argument(v *types.Var, left *needs) string {
@@ -339,8 +339,6 @@ func (a *adapter) argument(v *types.Var, left *needs) string {
 	switch {
 	case k == count || k == perSec:
 		return a.number(v, left)
-	case k == context:
-		return "context.Background()"
 	case (isAny(t) || isRef(t) || v == a.text) && left.take(payload):
 		return a.payload(t)
 	case k == duration:
