@@ -17,7 +17,7 @@ type adapter struct {
 	subject  types.Type // what the constructor returns
 	makers   []*types.Func
 	maker    *types.Func      // the one in use
-	sig      *types.Signature // of it
+	sig      *types.Signature // of it; without parameters if there is none
 	of       string           // its type arguments
 	name     string           // of what was asked for
 	testName string           // of its test, where that is not what name makes it
@@ -53,7 +53,7 @@ const root = "github.com/escapement-go/escapement/"
 
 // newAdapters look at what is called name: one for each contract that it may keep, at most three, the likeliest first.
 func newAdapters(pkg *loaded, name, asked string) ([]*adapter, error) {
-	a := &adapter{pkg: pkg, name: name, imports: maps.Clone(standard)}
+	a := &adapter{pkg: pkg, name: name, sig: new(types.Signature), imports: maps.Clone(standard)}
 	switch obj := pkg.types.Scope().Lookup(name).(type) {
 	case *types.TypeName:
 		a.subject, a.of = ofInts(obj.Type())
@@ -127,7 +127,7 @@ func (a *adapter) best(c choice) *adapter {
 // adapted writes the adapter of a choice and a constructor.
 func (a *adapter) adapted(c choice, maker *types.Func) *adapter {
 	b := &adapter{
-		pkg: a.pkg, name: a.name, makers: a.makers, subject: a.subject, of: a.of, choice: c,
+		pkg: a.pkg, name: a.name, makers: a.makers, subject: a.subject, sig: a.sig, of: a.of, choice: c,
 		time: "PackageTime", set: map[string]bool{}, imports: maps.Clone(standard), traits: map[string]string{},
 	}
 	b.imports[root+"conformance/"+c.c.pkg] = c.c.pkg

@@ -159,7 +159,7 @@ func (g *giver) assign(spans, numbers, rates []string) {
 	named(&numbers, paces, "cfg.Rate.Events")
 	if len(rates) == 2 && paces.MatchString(rates[0]) != paces.MatchString(rates[1]) {
 		other := slices.IndexFunc(rates, func(name string) bool { return !paces.MatchString(name) })
-		g.args[rates[other]] = g.next(count, "1")
+		g.args[rates[other]] = cmp.Or(g.next(count), "1")
 	}
 	g.place(duration, spans, g.left[duration], "0")
 	g.place(count, numbers, g.left[count], "1")
@@ -215,14 +215,15 @@ func (a *adapter) hasPeriod(sig *types.Signature) bool {
 // untold are the parameters of a kind whose names do not tell what they are, whatever else there is.
 func (g *giver) untold(k kind, sig *types.Signature) []string {
 	return slices.DeleteFunc(namesOf(k, sig.Params()), func(name string) bool {
-		return g.known(k, name) != nil || k == duration && (ticks.MatchString(name) || g.a.isBound(name)) ||
+		return g.a.known(k, name, wellNamed...) != nil ||
+			k == duration && (ticks.MatchString(name) || g.a.isBound(name)) ||
 			k == count && g.a.c.perSecond.expr != "" && g.timeless && perSecond.MatchString(name)
 	})
 }
 
-// known is what a name tells, nil if it tells nothing.
-func (g *giver) known(k kind, name string) *wellKnown {
-	for _, w := range slices.Concat(g.a.c.named, wellNamed) {
+// known is the argument of the contract, or of some others, that a name tells; nil if it tells none.
+func (a *adapter) known(k kind, name string, others ...wellKnown) *wellKnown {
+	for _, w := range slices.Concat(a.c.named, others) {
 		if w.kind == k && w.names.MatchString(unitless(name)) {
 			return &w
 		}
@@ -275,20 +276,18 @@ func (g *giver) take(expr string) bool {
 	return false
 }
 
-// next takes the first of a kind, if there is one left.
-func (g *giver) next(k kind, fallback string) string {
-	if len(g.left[k]) == 0 {
-		return fallback
+// next takes the first of a kind, "" if there is none left.
+func (g *giver) next(k kind) (first string) {
+	if len(g.left[k]) > 0 {
+		first, g.left[k] = g.left[k][0], g.left[k][1:]
 	}
-	first := g.left[k][0]
-	g.left[k] = g.left[k][1:]
 	return first
 }
 
 // simple is the argument for a parameter of a usual kind, "" if it is none.
 func (g *giver) simple(name string, t types.Type) string {
 	k := kindNamed(name, t)
-	if w := g.known(k, name); w != nil {
+	if w := g.a.known(k, name, wellNamed...); w != nil {
 		return g.wellNamed(*w, name, t)
 	}
 	expr := g.args[name]
@@ -302,7 +301,7 @@ func (g *giver) simple(name string, t types.Type) string {
 			return g.a.inUnits(name, t, "0")
 		}
 		if expr == "" {
-			expr = g.next(duration, "0")
+			expr = cmp.Or(g.next(duration), "0")
 		}
 		g.assumed(name, expr)
 		return g.a.inUnits(name, t, g.ifAny(name, expr))
@@ -314,7 +313,7 @@ func (g *giver) simple(name string, t types.Type) string {
 			return g.a.converted(t, strings.ReplaceAll(r.expr, "Second", per))
 		}
 		if expr == "" {
-			expr = g.next(count, "1")
+			expr = cmp.Or(g.next(count), "1")
 		}
 		g.assumed(name, expr)
 		if condition := g.a.misfit(t, expr); condition != "" && strings.HasPrefix(expr, "cfg.") {
@@ -326,7 +325,7 @@ func (g *giver) simple(name string, t types.Type) string {
 			g.assumed(name, expr)
 			return g.a.fraction(t, expr)
 		}
-		if expr = g.next(perSec, ""); expr != "" {
+		if expr = g.next(perSec); expr != "" {
 			return g.a.converted(t, expr)
 		}
 	case context:

@@ -68,10 +68,10 @@ func (a *adapter) fitting(s *types.Struct, between string) (out []string) {
 	var others []string
 	for f := range s.Fields() {
 		k := kindNamed(f.Name(), f.Type())
-		given := a.sig != nil && (k == duration || k == count) && slices.Contains(kindsOf(a.sig.Params()), k)
+		given := (k == duration || k == count) && slices.Contains(kindsOf(a.sig.Params()), k)
 		switch {
 		case !f.Exported():
-		case a.knows(k, f.Name()) || usually(k, f.Name()) && !given && !a.isBound(f.Name()):
+		case a.known(k, f.Name()) != nil || usually(k, f.Name()) && !given && !a.isBound(f.Name()):
 			fields = append(fields, f)
 		case k != none && k != work:
 			others = append(others, f.Name())
@@ -86,7 +86,7 @@ func (a *adapter) fitting(s *types.Struct, between string) (out []string) {
 	g := a.giver(types.NewSignatureType(nil, nil, nil, types.NewTuple(fields...), nil, false))
 	for _, f := range fields {
 		k, given := kindNamed(f.Name(), f.Type()), g.args[f.Name()]
-		if given != "0" && given != "1" && (given != "" || len(g.left[k]) > 0 || a.knows(k, f.Name())) {
+		if given != "0" && given != "1" && (given != "" || len(g.left[k]) > 0 || a.known(k, f.Name()) != nil) {
 			expr := g.simple(f.Name(), f.Type())
 			field := configuration.FindString(expr)
 			bound := slices.Contains(a.c.bounds, field) // which refuses its 0 itself
@@ -99,19 +99,9 @@ func (a *adapter) fitting(s *types.Struct, between string) (out []string) {
 	return out
 }
 
-// knows reports whether a name says what something of a kind is to the contract.
-func (a *adapter) knows(k kind, name string) bool {
-	return slices.ContainsFunc(a.c.named, func(w wellKnown) bool {
-		return w.kind == k && w.names.MatchString(unitless(name))
-	})
-}
-
 // configure sets the fields of the subject, and by its methods, what its constructor was not given.
 func (a *adapter) configure() {
-	var has []kind
-	if a.sig != nil {
-		has = kindsOf(a.sig.Params())
-	}
+	has := kindsOf(a.sig.Params())
 	var out []string
 	if s, ok := pointed(a.subject).Underlying().(*types.Struct); ok && !slices.Contains(has, duration) {
 		out = a.fitting(s, " = ")
@@ -298,7 +288,7 @@ func (g *giver) further(elem types.Type) []string {
 // option is what an option sets, of what is left of the configuration; "" if that cannot be told.
 func (g *giver) option(name string, t types.Type) string {
 	k := kindNamed(name, t)
-	if !g.a.knows(k, name) && (!usually(k, name) || len(g.left[k]) == 0 || g.a.isBound(name)) {
+	if g.a.known(k, name) == nil && (!usually(k, name) || len(g.left[k]) == 0 || g.a.isBound(name)) {
 		return ""
 	}
 	return g.simple(name, t)
