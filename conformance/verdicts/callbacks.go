@@ -29,10 +29,7 @@ func (a *adapter) callback(t types.Type) string {
 		body = a.handed(sig.Params().At(at).Type())
 	}
 	if sig.Results().Len() > 0 {
-		return a.head(sig, at) + " {\n" + body + "\nreturn\n}"
-	}
-	if strings.Contains(body, "\n") {
-		body = "\n" + body + "\n"
+		body += "\nreturn"
 	}
 	return a.head(sig, at) + " { " + body + " }"
 }
