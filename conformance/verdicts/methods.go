@@ -330,7 +330,7 @@ var defaults = map[kind]string{failure: "nil", ending: "nil", context: "context.
 
 // argument is what a parameter gets, "" if that cannot be told.
 func (a *adapter) argument(v *types.Var, left *needs) string {
-	t, k := v.Type(), kindAs(v)
+	t, k := v.Type(), kindNamed(v.Name(), v.Type())
 	for _, x := range taken {
 		if x.have == kindOf(t) && left.take(x.need) {
 			return x.expr
@@ -353,14 +353,6 @@ func (a *adapter) argument(v *types.Var, left *needs) string {
 		return work0(t, a.c.made+"(v)")
 	}
 	return defaults[k]
-}
-
-// kindAs is the kind of a parameter: bytes that are called a key are a text.
-func kindAs(v *types.Var) kind {
-	if keys.MatchString(v.Name()) && types.TypeString(v.Type(), nil) == "[]byte" {
-		return ident
-	}
-	return kindNamed(v.Name(), v.Type())
 }
 
 // number is the argument for a number: a key, how many, or the payload.

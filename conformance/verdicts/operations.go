@@ -336,12 +336,17 @@ func unitOf(name string) string {
 // unitless is a name without type arguments and without its unit.
 func unitless(name string) string { return unitEnd.ReplaceAllString(strings.Split(name, "[")[0], "") }
 
-// kindNamed is the kind of a type; a number that a name gives a unit is a duration.
+// kindNamed is the kind of a type; a number that a name gives a unit is a duration, and bytes that are called a key are
+// a text.
 func kindNamed(name string, t types.Type) kind {
-	if k := kindOf(t); k != count && k != perSec || unitOf(name) == "" {
+	switch k := kindOf(t); {
+	case (k == count || k == perSec) && unitOf(name) != "":
+		return duration
+	case keys.MatchString(name) && types.TypeString(t, nil) == "[]byte":
+		return ident
+	default:
 		return k
 	}
-	return duration
 }
 
 // ofInts is a signature or a declared type made for ints, where it is generic, and the type arguments.
