@@ -94,14 +94,11 @@ func (a *adapter) body() []byte {
 	for _, n := range a.notes {
 		fmt.Fprintf(&b, "// %s\n", n)
 	}
-	if !regexp.MustCompile(`\b` + instance + `\b`).MatchString(a.whole + strings.Join(a.fields, "\n")) {
+	funcs := cmp.Or(a.whole, a.c.pkg+".Funcs{\n"+strings.Join(a.fields, "\n")+"\n}")
+	if !regexp.MustCompile(`\b` + instance + `\b`).MatchString(funcs) {
 		fmt.Fprintf(&b, "_ = %s\n", instance)
 	}
-	if a.whole != "" {
-		fmt.Fprintf(&b, "return %s\n},\n", a.whole)
-	} else {
-		fmt.Fprintf(&b, "return %s.Funcs{\n%s\n}\n},\n", a.c.pkg, strings.Join(a.fields, "\n"))
-	}
+	fmt.Fprintf(&b, "return %s\n},\n", funcs)
 	for _, q := range a.asked {
 		fmt.Fprintf(&b, "// %s\n", q)
 	}
