@@ -165,12 +165,12 @@ func withTraits(text []byte, test, traits string) ([]byte, error) {
 		text = bytes.Replace(text, []byte(comment), nil, 1)
 	}
 	files := token.NewFileSet()
-	f, err := parser.ParseFile(files, "", text, parser.SkipObjectResolution)
+	tests, err := testsIn(files, "", text)
 	if err != nil {
 		return nil, err
 	}
 	name, _, _ := strings.Cut(test, "/")
-	spec, err := specOf(f, name)
+	spec, err := specOf(tests, name)
 	if err != nil {
 		return nil, err
 	}
@@ -219,15 +219,18 @@ func commentedAs(traits, older string) string {
 	return strings.Join(lines, "\n")
 }
 
-// testsIn are the tests of a file.
-func testsIn(f *ast.File) []*ast.FuncDecl {
-	var tests []*ast.FuncDecl
+// testsIn are the tests of a file, of which the text may be given.
+func testsIn(files *token.FileSet, file string, text any) (tests []*ast.FuncDecl, err error) {
+	f, err := parser.ParseFile(files, file, text, parser.SkipObjectResolution)
+	if err != nil {
+		return nil, err
+	}
 	for _, d := range f.Decls {
 		if fn, ok := d.(*ast.FuncDecl); ok && fn.Recv == nil && strings.HasPrefix(fn.Name.Name, "Test") {
 			tests = append(tests, fn)
 		}
 	}
-	return tests
+	return tests, nil
 }
 
 // mentions reports whether a name stands for something in a part of a file, and is not that of a field.
@@ -245,10 +248,10 @@ func mentions(part ast.Node, name string) bool {
 	return found
 }
 
-// specOf is the spec in a test.
-func specOf(f *ast.File, test string) (*ast.CompositeLit, error) {
+// specOf is the spec in the test of a name.
+func specOf(tests []*ast.FuncDecl, test string) (*ast.CompositeLit, error) {
 	var specs []*ast.CompositeLit
-	for _, fn := range testsIn(f) {
+	for _, fn := range tests {
 		ast.Inspect(fn, func(n ast.Node) bool {
 			if lit, ok := n.(*ast.CompositeLit); ok && fn.Name.Name == test {
 				if of, ok := lit.Type.(*ast.SelectorExpr); ok && of.Sel.Name == "Spec" {

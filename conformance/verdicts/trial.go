@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"fmt"
 	"go/ast"
-	"go/parser"
 	"go/token"
 	"go/types"
 	"io"
@@ -145,12 +144,12 @@ func (t *trial) again(stdout, stderr io.Writer) error {
 
 // tests are those of the file that make what was asked for: all, if nothing was.
 func (t *trial) tests() (names []string, err error) {
-	f, err := parser.ParseFile(token.NewFileSet(), t.file, nil, parser.SkipObjectResolution)
+	tests, err := testsIn(token.NewFileSet(), t.file, nil)
 	if err != nil {
 		return nil, err
 	}
 	var others []string
-	for _, fn := range testsIn(f) {
+	for _, fn := range tests {
 		own, foreign := t.makes(fn)
 		if !own && len(foreign) > 0 {
 			others = append(others, foreign...)
@@ -199,9 +198,8 @@ func (t *trial) makes(test ast.Node) (own bool, others []string) {
 func (t *trial) another() string {
 	files, _ := filepath.Glob(filepath.Join(filepath.Dir(t.file), "*_conformance_test.go"))
 	for _, file := range files {
-		f, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.SkipObjectResolution)
-		tests := func(fn *ast.FuncDecl) bool { own, _ := t.makes(fn); return own }
-		if err == nil && slices.ContainsFunc(testsIn(f), tests) {
+		tests, _ := testsIn(token.NewFileSet(), file, nil)
+		if slices.ContainsFunc(tests, func(fn *ast.FuncDecl) bool { own, _ := t.makes(fn); return own }) {
 			return nearby(file)
 		}
 	}
