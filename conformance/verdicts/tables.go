@@ -82,22 +82,14 @@ type row []string
 // a table below.
 func printTable(w io.Writer, reports []*report, s screen) {
 	rules, statuses := columns(reports), counting(reports)
-	names := func(name, contract, time string) row {
-		if len(rules) > 0 { // all are of one contract
-			return row{name, time}
-		}
-		return row{name, contract, time}
-	}
-	head := names("implementation", "contract", "time")
-	if len(rules) > 0 {
-		head[0] = reports[0].Contract
-	}
+	head := row{"implementation", "contract", "time"}
 	for _, st := range statuses {
 		head = append(head, strings.ToLower(st.cell))
 	}
-	rows := []row{append(head, rules...)}
+	head = append(head, rules...)
+	rows := []row{head}
 	for _, r := range reports {
-		line := names(r.Name, r.Contract, r.Time)
+		line := row{r.Name, r.Contract, r.Time}
 		for _, st := range statuses {
 			line = append(line, fmt.Sprint(r.Count(st.status)))
 		}
@@ -106,6 +98,12 @@ func printTable(w io.Writer, reports []*report, s screen) {
 			line = append(line, as(v.Status).cell)
 		}
 		rows = append(rows, line)
+	}
+	if len(rules) > 0 { // all are of one contract, which is the head of the first column
+		head[0] = reports[0].Contract
+		for i := range rows {
+			rows[i] = slices.Delete(rows[i], 1, 2)
+		}
 	}
 	widths := make([]int, len(rows[0]))
 	for _, line := range rows {
