@@ -146,11 +146,8 @@ func (l *loaded) testPackage() string {
 	if l.Module != nil && l.Module.Main {
 		return l.Name + "_test"
 	}
-	name, err := exec.Command("go", "list", "-f", "{{.Name}}", ".").Output()
-	if err != nil || len(bytes.TrimSpace(name)) == 0 {
-		return "conformance_test"
-	}
-	return string(bytes.TrimSpace(name)) + "_test"
+	name, _ := exec.Command("go", "list", "-f", "{{.Name}}", ".").Output()
+	return cmp.Or(string(bytes.TrimSpace(name)), "conformance") + "_test"
 }
 
 // load reads the exported declarations of a package, the last, from what the compiler writes.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"html"
 	"slices"
@@ -290,13 +291,10 @@ func (d *drawing) end() float64 {
 // header writes the frame, the instants, and a ground for each one that holds several points.
 func (d *drawing) header(id, title, words string) {
 	w, h := d.end()+gap, float64(headH+len(d.rows)*laneH+22)
-	if words == "" {
-		words = title
-	}
 	fmt.Fprintf(&d.b, `<svg viewBox="0 0 %.0f %.0f" width="%.0f" height="%.0f" role="img" aria-labelledby="%s-t %s-d">`,
 		w, h, w, h, id, id)
 	fmt.Fprintf(&d.b, `<title id="%s-t">%s</title><desc id="%s-d">%s</desc>`,
-		id, html.EscapeString(title), id, html.EscapeString(words))
+		id, html.EscapeString(title), id, html.EscapeString(cmp.Or(words, title)))
 	if d.cut > 0 {
 		fmt.Fprintf(&d.b, `<text class="lane" x="4" y="%.1f">%d instants more are not drawn</text>`, h-6, d.cut)
 	}
