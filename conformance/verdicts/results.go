@@ -117,11 +117,8 @@ func granted(sig *types.Signature) string {
 
 // giveBack is the call that gives back what is held by a value of a type, "" if there is none.
 func (a *adapter) giveBack(t types.Type, value string) string {
-	if sig, ok := t.Underlying().(*types.Signature); ok {
-		if sig.Params().Len() == 0 {
-			return value + "()"
-		}
-		return ""
+	if sig, ok := t.Underlying().(*types.Signature); ok && sig.Params().Len() == 0 {
+		return value + "()"
 	}
 	for _, name := range gives {
 		if sig := a.signatureOf(t, name); sig != nil && sig.Params().Len() == 0 {
