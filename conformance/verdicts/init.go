@@ -98,11 +98,9 @@ func (o *initOptions) write(arg string, stdout, stderr io.Writer) error {
 	if len(all) == 0 {
 		return err
 	}
-	t := trial{file: o.out, folder: pkg.folder(), all: all, took: all[0], o: o}
-	if o.out == "" {
-		t.file = filepath.Join(t.folder, "conformance_test.go")
-	} else if filepath.Base(o.out) == o.out {
-		t.file = filepath.Join(t.folder, o.out)
+	t := trial{file: cmp.Or(o.out, "conformance_test.go"), folder: pkg.folder(), all: all, took: all[0], o: o}
+	if filepath.Base(t.file) == t.file {
+		t.file = filepath.Join(t.folder, t.file)
 	} else if t.folder, err = filepath.Abs(filepath.Dir(o.out)); err != nil {
 		return err
 	}
