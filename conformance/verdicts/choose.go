@@ -164,8 +164,7 @@ func (a *adapter) admits() bool {
 		}
 	}
 	return slotted && slices.ContainsFunc([]string{"Do", "Run", "Execute"}, func(name string) bool {
-		sig := a.signature(name)
-		return sig != nil && strings.HasPrefix(plain(sig), "context.Context,func()")
+		return strings.HasPrefix(plain(a.signature(name)), "context.Context,func()")
 	})
 }
 

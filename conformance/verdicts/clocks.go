@@ -50,8 +50,11 @@ func (a *adapter) signatureOf(t types.Type, name string) *types.Signature {
 }
 
 // plain is the text of a signature's parameters and results, by which those are known that fit
-// as they are. What may be left out is left out.
+// as they are; "" for no signature. What may be left out is left out.
 func plain(sig *types.Signature) string {
+	if sig == nil {
+		return ""
+	}
 	var in, out []string
 	for v := range sig.Params().Variables() {
 		in = append(in, types.TypeString(v.Type(), nil))
@@ -192,23 +195,13 @@ func (a *adapter) handle(field, name string, results *types.Tuple) string {
 	} else if results.Len() != 1 {
 		return ""
 	}
-	member := func(name string) string { // its type's text
-		obj, _, _ := types.LookupFieldOrMethod(of, true, a.pkg.types, name)
-		switch obj := obj.(type) {
-		case *types.Func:
-			return plain(obj.Type().(*types.Signature))
-		case *types.Var:
-			return types.TypeString(obj.Type(), nil)
-		}
-		return ""
-	}
-	stop, reset := member("Stop"), member("Reset")
-	for text, want := range map[string]string{
-		"h.Chan()": " -> <-chan time.Time", "h.C()": " -> <-chan time.Time", "h.C": "<-chan time.Time",
-		"h.Ch()": " -> <-chan time.Time", "*h.Ch()": " -> *<-chan time.Time",
-	} {
-		if member(strings.Trim(text[strings.Index(text, ".")+1:], "()")) == want {
-			channel = text
+	stop, reset := plain(a.signatureOf(of, "Stop")), plain(a.signatureOf(of, "Reset"))
+	for _, m := range members(of) {
+		switch types.TypeString(m.of, nil) {
+		case "<-chan time.Time":
+			channel = "h" + m.expr
+		case "*<-chan time.Time":
+			channel = "*h" + m.expr
 		}
 	}
 	role := map[bool]string{true: "Ticker", false: "Timer"}[field == "NewTicker"]

@@ -98,9 +98,9 @@ func (a *adapter) answer(o operation, sig *types.Signature, method string) *answ
 			d.open = !told
 			set("OK", map[bool]string{true: "!", false: ""}[denied]+local)
 		default:
-			for _, m := range append(members(v.Type()), member{name, "", k}) {
+			for _, m := range append(members(v.Type()), member{name, "", v.Type()}) {
 				for _, s := range says {
-					if s.kind == m.kind && s.names.MatchString(m.name) {
+					if s.kind == kindOf(m.of) && s.names.MatchString(m.name) {
 						set(s.field, fmt.Sprintf(cmp.Or(s.form, until), local+m.expr))
 					}
 				}
@@ -180,7 +180,7 @@ func (a *adapter) granting(o operation, sig *types.Signature, method, call strin
 // member is what a result has: a field, or a method without parameters.
 type member struct {
 	name, expr string // the expression behind its owner
-	kind       kind
+	of         types.Type
 }
 
 func members(t types.Type) []member {
@@ -189,7 +189,7 @@ func members(t types.Type) []member {
 	if s, ok := t.Underlying().(*types.Struct); ok {
 		for f := range s.Fields() {
 			if f.Exported() {
-				out = append(out, member{f.Name(), "." + f.Name(), kindOf(f.Type())})
+				out = append(out, member{f.Name(), "." + f.Name(), f.Type()})
 			}
 		}
 	}
@@ -200,7 +200,7 @@ func members(t types.Type) []member {
 	for m := range set.Methods() {
 		sig := m.Obj().Type().(*types.Signature)
 		if m.Obj().Exported() && sig.Params().Len() == 0 && sig.Results().Len() == 1 {
-			out = append(out, member{m.Obj().Name(), "." + m.Obj().Name() + "()", kindOf(sig.Results().At(0).Type())})
+			out = append(out, member{m.Obj().Name(), "." + m.Obj().Name() + "()", sig.Results().At(0).Type()})
 		}
 	}
 	return out

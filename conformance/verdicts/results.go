@@ -108,7 +108,7 @@ func granted(sig *types.Signature) string {
 		return ""
 	}
 	for _, m := range members(sig.Results().At(0).Type()) {
-		if m.kind == boolean && grants.MatchString(m.name) {
+		if kindOf(m.of) == boolean && grants.MatchString(m.name) {
 			return m.expr
 		}
 	}
@@ -192,16 +192,15 @@ func (a *adapter) booked(o operation, sig *types.Signature, call string) string 
 // bookedBy are the fields of a reservation that an object r of a type fills.
 func (a *adapter) bookedBy(t types.Type) (fields string) {
 	for _, m := range members(t) {
-		if m.kind == boolean && grants.MatchString(m.name) && !strings.Contains(fields, "OK: ") {
+		if kindOf(m.of) == boolean && grants.MatchString(m.name) && !strings.Contains(fields, "OK: ") {
 			fields += "OK: func() bool { return r" + m.expr + " },\n"
-		} else if m.kind == duration && m.name == "Delay" {
+		} else if kindOf(m.of) == duration && m.name == "Delay" {
 			fields += "Delay: func() time.Duration { return r" + m.expr + " },\n"
 		}
 	}
 	for _, want := range []string{"DelayFrom time.Time -> time.Duration", "Cancel  -> ", "CancelAt time.Time -> "} {
 		name, signature, _ := strings.Cut(want, " ")
 		switch sig := a.signatureOf(t, name); {
-		case sig == nil:
 		case plain(sig) == signature:
 			fields += name + ": r." + name + ",\n"
 		case name == "Cancel" && strings.HasPrefix(plain(sig), signature):
