@@ -14,7 +14,6 @@ var (
 
 	truths = regexp.MustCompile(`(?i)(?:true,? (?:if|when|whenever|once|means)|(?:reports?|returns|checks) ` +
 		`(?:if|whether)) ([^.;]*?)(\b(otherwise|false)\b|[.;]|$)`)
-	denial    = regexp.MustCompile(`(?i)exceed|limited|reached|den(y|ied)|reject|throttled|block|too many|over the`)
 	approval  = regexp.MustCompile(`(?i)allow|grant|accept|permit|within|below|under|(may|can) (pass|proceed|go|run)`)
 	negation  = regexp.MustCompile(`(?i)\b(not|no|never|without|cannot|un\w+ed)\b|n't\b`)
 	waiting   = regexp.MustCompile(`(?i)\b(block|wait|sleep)`)
@@ -32,8 +31,8 @@ func (a *adapter) denies(method, result string) (denied, told bool) {
 	name := cmp.Or(strings.Trim(result, "_"), method)
 	denied, told = refuses.MatchString(name), !open.MatchString(name)
 	if found := truths.FindStringSubmatch(a.comment(method)); found != nil && (denied || !told) &&
-		(denial.MatchString(found[1]) || approval.MatchString(found[1])) {
-		return denial.MatchString(found[1]) != negation.MatchString(found[1]), true
+		(refuses.MatchString(found[1]) || approval.MatchString(found[1])) {
+		return refuses.MatchString(found[1]) != negation.MatchString(found[1]), true
 	}
 	return denied, told
 }
@@ -45,7 +44,7 @@ func (a *adapter) isPatient(take *types.Signature, waits bool) bool {
 	switch {
 	case !strings.HasSuffix(plain(take), " -> error") || slices.Contains(kindsOf(take.Params()), context):
 		return true
-	case !waiting.MatchString(said) && !denial.MatchString(said):
+	case !waiting.MatchString(said) && !refuses.MatchString(said):
 		a.asked.add("say whether Take waits for its token, as Wait does, or refuses, as Allow does")
 		return false
 	}
@@ -126,7 +125,7 @@ func (a *adapter) lets(m *types.Func) bool {
 		return false
 	}
 	return !dry.MatchString(said) && (ready.MatchString(m.Name()) || found != nil && approval.MatchString(found[1]) &&
-		!denial.MatchString(found[1]) && !negation.MatchString(found[1]))
+		!refuses.MatchString(found[1]) && !negation.MatchString(found[1]))
 }
 
 // outlasts reports whether a method that has a context may wait for as long as that lasts, as its comment says.

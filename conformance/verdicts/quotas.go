@@ -19,16 +19,15 @@ var (
 		"Exceeded", "Throttled", "IsLimited", "IsThrottled", "Blocked", "IsBlocked", "Deny",
 	}
 	middlewares = []string{"Handler", "Handle", "Middleware", "Wrap", "Limit"}
-	// refuses are names of results, fields and methods that say the opposite of OK.
+	// refuses are names of results, fields and methods that say the opposite of OK, and words of comments that do.
 	refuses = regexp.MustCompile(`(?i)limited|reached|exceed|den(y|ied)|block|onlimit|reject|throttled|` +
-		`^(exit|timedout|cancelled)$`)
-	grants    = regexp.MustCompile(`(?i)^(ok|allowed|allow|granted|success)$`)
-	remains   = regexp.MustCompile(`(?i)^(remaining|left|remain)$`)
-	retries   = regexp.MustCompile(`(?i)^(retryafter|retryin|tryagainafter|waitfor)$`)
-	resets    = regexp.MustCompile(`(?i)^(resetafter|resetin)$`)
-	resetTime = regexp.MustCompile(`(?i)^(reset|resetat|resettime)$`)
-	before    = regexp.MustCompile(`(?i)^prev(ious)?(window|count|rate)?$`)
-	again     = regexp.MustCompile(`(?i)\b(retry|again|come back|wait)`) // of a comment, on a duration without a name
+		`^(exit|timedout|cancelled)$|too many|over the`)
+	grants  = regexp.MustCompile(`(?i)^(ok|allowed|allow|granted|success)$`)
+	remains = regexp.MustCompile(`(?i)^(remaining|left|remain)$`)
+	retries = regexp.MustCompile(`(?i)^(retryafter|retryin|tryagainafter|waitfor)$`)
+	resets  = regexp.MustCompile(`(?i)^reset(after|in|at|time)?$`)
+	before  = regexp.MustCompile(`(?i)^prev(ious)?(window|count|rate)?$`)
+	again   = regexp.MustCompile(`(?i)\b(retry|again|come back|wait)`) // of a comment, on a duration without a name
 )
 
 // answer is what the results of a method say of a request.
@@ -219,8 +218,7 @@ var says = []struct {
 	{count, remains, "Remaining", "int(%s)"},
 	{duration, retries, "RetryAfter", "%s"},
 	{duration, resets, "ResetAfter", "%s"},
-	{duration, resetTime, "ResetAfter", "%s"},
-	{instant, resetTime, "ResetAfter", ""},
+	{instant, resets, "ResetAfter", ""},
 }
 
 // counted sets Take to what a middleware does with a handler.
@@ -246,7 +244,7 @@ func (a *adapter) middleware() string {
 		return instance + "(next)"
 	}
 	for _, name := range middlewares {
-		if sig := a.signature(name); sig != nil && isMiddleware(sig) {
+		if isMiddleware(a.signature(name)) {
 			return instance + "." + name + "(next)"
 		}
 	}
