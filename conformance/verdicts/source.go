@@ -140,12 +140,8 @@ func writeTraits(path string, reports []*report) (changed bool, err error) {
 	}
 	text := before
 	for _, r := range reports {
-		for _, v := range r.Verdicts {
-			traits := toPaste(v)
-			if traits == "" {
-				continue
-			}
-			if text, err = withTraits(text, r.Test, traits); err != nil {
+		if v, _ := r.Verdict("TRAITS"); toPaste(v) != "" {
+			if text, err = withTraits(text, r.Test, toPaste(v)); err != nil {
 				return false, fmt.Errorf("%s: %w", path, err)
 			}
 		}
