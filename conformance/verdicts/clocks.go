@@ -304,14 +304,12 @@ type ticker struct{ handle }
 func (t ticker) Stop()                 { t.stop() }
 func (t ticker) Reset(d time.Duration) { t.reset(d) }
 `},
-	{"ownTimer", `
-type ownTimer struct{ clockwork.Timer }
-
-func (t ownTimer) C() <-chan time.Time { return t.Chan() }
-`},
-	{"ownTicker", `
-type ownTicker struct{ clockwork.Ticker }
-
-func (t ownTicker) C() <-chan time.Time { return t.Chan() }
-`},
+	{"ownTimer", fmt.Sprintf(own, "Timer")},
+	{"ownTicker", fmt.Sprintf(own, "Ticker")},
 }
+
+const own = `
+type own%[1]s struct{ clockwork.%[1]s }
+
+func (t own%[1]s) C() <-chan time.Time { return t.Chan() }
+`
