@@ -23,10 +23,7 @@ func (a *adapter) arguments(sig *types.Signature) (list string, given bool) {
 		}
 		expr := g.simple(v.Name(), v.Type())
 		if expr == "" {
-			expr = a.clock(v.Name(), v.Type())
-		}
-		if expr == "" {
-			expr = a.special(v.Type())
+			expr = a.special(v.Name(), v.Type())
 		}
 		if expr == "" { // what it writes compiles all the same
 			given, expr = false, "*new("+types.TypeString(v.Type(), a.qualifier)+")"
@@ -355,15 +352,16 @@ func (a *adapter) refuse(condition, why string) {
 }
 
 // special is the argument for a parameter of another kind, "" if it cannot be told.
-func (a *adapter) special(t types.Type) string {
+func (a *adapter) special(name string, t types.Type) string {
+	expr := a.clock(name, t)
 	for _, find := range []func(types.Type) string{
 		a.stream, a.callback, a.usualArgument, a.made, a.options, a.idle,
 	} {
-		if expr := find(t); expr != "" {
-			return expr
+		if expr == "" {
+			expr = find(t)
 		}
 	}
-	return ""
+	return expr
 }
 
 // usualArgument is the argument for a parameter that any package may have, "" if it is none.
