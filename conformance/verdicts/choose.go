@@ -199,26 +199,19 @@ func (a *adapter) gathers() bool {
 	if out, ok := a.subject.Underlying().(*types.Chan); ok && isSlice(out.Elem()) != nil {
 		return slices.ContainsFunc(a.parameters(), func(v *types.Var) bool { return isStream(v.Type(), a.subject) })
 	}
-	if !a.has(puts...) {
-		return false
-	}
-	if sig, _ := a.pull(); sig != nil {
-		return true
-	}
-	return a.calls(func(item types.Type) bool { return isSlice(item) != nil || isAny(item) && a.isNamed(batches) })
+	several := func(item types.Type) bool { return isSlice(item) != nil || isAny(item) && a.isNamed(batches) }
+	pulled, _ := a.pull()
+	return a.has(puts...) && (pulled != nil || a.calls(several))
 }
 
 // calls reports whether it is given a callback, and what that gets is such.
 func (a *adapter) calls(such func(item types.Type) bool) bool {
 	return slices.ContainsFunc(a.offered(), func(v *types.Var) bool {
 		sig, ok := v.Type().Underlying().(*types.Signature)
-		if !ok || !isCallback(sig) {
+		if !ok || !isCallback(sig) || eventOf(sig) < 0 {
 			return false
 		}
 		last := eventOf(sig)
-		if last < 0 {
-			return false
-		}
 		item := sig.Params().At(last).Type()
 		if variadic(sig, last) {
 			item = isSlice(item)
