@@ -126,23 +126,19 @@ func (a *adapter) configure() {
 // starts starts a thing that has to be started, as it can be stopped.
 func (a *adapter) starts() {
 	name := map[bool]string{true: "Run", false: "Start"}[strings.Contains(a.comment("Run"), "Run starts")]
-	sig := a.signature(name)
-	if sig == nil || sig.Variadic() || a.c.pkg == "concurrencytest" || !a.has(stops...) {
-		return
-	}
-	call := map[string]string{
+	call, known := map[string]string{
 		" -> ": "x.Start()", "context.Context -> ": "x.Start(context.Background())",
 		" -> error":                "if err := x.Start(); err != nil {\npanic(err)\n}",
 		"context.Context -> error": "if err := x.Start(context.Background()); err != nil {\npanic(err)\n}",
-	}[plain(sig)]
-	a.lines = append(a.lines, strings.Replace(call, "Start", name, 1))
+	}[plain(a.signature(name))]
+	if known && a.c.pkg != "concurrencytest" && a.has(stops...) {
+		a.lines = append(a.lines, strings.Replace(call, "Start", name, 1))
+	}
 }
 
 // runs starts the loop of a thing that has one, and gets its callback there.
 func (a *adapter) runs() {
-	sig := a.signature("Run")
-	if sig == nil || a.c.made == "" || sig.Variadic() ||
-		plain(sig) != "context.Context,func(ctx context.Context) error -> error" {
+	if a.c.made == "" || plain(a.signature("Run")) != "context.Context,func(ctx context.Context) error -> error" {
 		return
 	}
 	a.lines = append(a.lines, "go func() {\n_ = "+instance+".Run(context.Background(), func(context.Context) error {\n"+
@@ -256,8 +252,11 @@ func (g *giver) further(elem types.Type) []string {
 	var always, sometimes []string
 	g.needed = false
 	for _, f := range g.a.optionFuncs(elem, 1) {
-		t := f.Type().(*types.Signature).Params().At(0).Type()
-		expr := g.option(f.Name(), t)
+		t, expr := f.Signature().Params().At(0).Type(), ""
+		k := kindNamed(f.Name(), t)
+		if g.a.known(k, f.Name()) != nil || usually(k, f.Name()) && len(g.left[k]) > 0 && !g.a.isBound(f.Name()) {
+			expr = g.simple(f.Name(), t)
+		}
 		if expr == "" {
 			expr = cmp.Or(g.a.clock(f.Name(), t), g.a.batchCallback(t))
 		}
@@ -283,13 +282,4 @@ func (g *giver) further(elem types.Type) []string {
 	g.a.lines = append(g.a.lines, "opts := "+list+"{"+strings.Join(always, ", ")+"}")
 	g.a.lines = append(g.a.lines, sometimes...)
 	return []string{"opts..."}
-}
-
-// option is what an option sets, of what is left of the configuration; "" if that cannot be told.
-func (g *giver) option(name string, t types.Type) string {
-	k := kindNamed(name, t)
-	if g.a.known(k, name) == nil && (!usually(k, name) || len(g.left[k]) == 0 || g.a.isBound(name)) {
-		return ""
-	}
-	return g.simple(name, t)
 }
