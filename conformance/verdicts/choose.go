@@ -238,8 +238,7 @@ func (a *adapter) answers() bool {
 
 // spaces reports whether callers wait for an interval to pass since the last one, and can give up.
 func (a *adapter) spaces() bool {
-	sig := a.signature("Wait")
-	return sig != nil && plain(sig) == "context.Context -> error" && (a.given(duration) || a.given(perSec)) &&
+	return plain(a.signature("Wait")) == "context.Context -> error" && (a.given(duration) || a.given(perSec)) &&
 		!a.given(count) && a.method("Go") == nil && !a.has(events...)
 }
 
@@ -259,10 +258,7 @@ func (a *adapter) counts() bool {
 func (a *adapter) parameters() []*types.Var {
 	var out []*types.Var
 	for _, m := range a.makers {
-		sig := m.Type().(*types.Signature)
-		if m == a.maker {
-			sig = a.sig
-		}
+		sig, _ := ofInts(m.Signature())
 		out = slices.AppendSeq(out, sig.Params().Variables())
 	}
 	return out

@@ -92,8 +92,8 @@ func (a *adapter) advanceBody() string {
 		call := instance + "." + name + "(d)"
 		if sig.Results().Len() == 1 { // what is still to be waited for
 			for _, wait := range []string{"MustWait", "Wait"} {
-				w := a.signatureOf(sig.Results().At(0).Type(), wait)
-				if w != nil && slices.Equal(kindsOf(w.Params()), []kind{context}) {
+				w := plain(a.signatureOf(sig.Results().At(0).Type(), wait))
+				if strings.HasPrefix(w, "context.Context -> ") {
 					return call + "." + wait + "(context.Background())"
 				}
 			}
@@ -103,8 +103,7 @@ func (a *adapter) advanceBody() string {
 		}
 	}
 	for _, name := range sets {
-		if sig := a.signature(name); sig != nil && strings.HasPrefix(plain(sig), "time.Time -> ") &&
-			a.nowBody() == instance+".Now()" {
+		if strings.HasPrefix(plain(a.signature(name)), "time.Time -> ") && a.nowBody() == instance+".Now()" {
 			return instance + "." + name + "(" + instance + ".Now().Add(d))"
 		}
 	}
@@ -138,8 +137,7 @@ func (a *adapter) fillClock() {
 	a.timer("NewTimer", "Timer")
 	a.timer("NewTicker", "Ticker")
 	a.timer("AfterFunc")
-	sleep := a.signature("SleepFor")
-	if sleep != nil && slices.Equal(kindsOf(sleep.Params()), []kind{context, duration}) {
+	if strings.HasPrefix(plain(a.signature("SleepFor")), "context.Context,time.Duration -> ") {
 		a.put("Sleep", "func(d time.Duration) { x.SleepFor(context.Background(), d) }")
 	}
 	slices.Sort(a.fields)
