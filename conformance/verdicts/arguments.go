@@ -406,15 +406,8 @@ func (a *adapter) made(t types.Type) string {
 
 // assignable reports whether results can be returned as others.
 func assignable(from, to *types.Tuple) bool {
-	if from.Len() != to.Len() {
-		return false
-	}
-	for i := range from.Len() {
-		if !types.AssignableTo(from.At(i).Type(), to.At(i).Type()) {
-			return false
-		}
-	}
-	return true
+	return slices.EqualFunc(slices.Collect(from.Variables()), slices.Collect(to.Variables()),
+		func(f, t *types.Var) bool { return types.AssignableTo(f.Type(), t.Type()) })
 }
 
 func isAny(t types.Type) bool {
