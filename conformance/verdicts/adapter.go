@@ -59,11 +59,10 @@ func newAdapters(pkg *loaded, name, asked string) ([]*adapter, error) {
 		a.subject, a.of = ofInts(obj.Type())
 		a.makers = constructors(pkg.types, obj)
 	case *types.Func:
-		results := obj.Type().(*types.Signature).Results()
-		if results.Len() == 0 {
+		if obj.Signature().Results().Len() == 0 {
 			return nil, fmt.Errorf("%s.%s returns nothing", pkg.ImportPath, name)
 		}
-		a.subject, a.makers = results.At(0).Type(), []*types.Func{obj}
+		a.makers = []*types.Func{obj}
 	default:
 		return nil, fmt.Errorf("%s has no exported type or function %s", pkg.ImportPath, name)
 	}
