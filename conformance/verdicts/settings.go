@@ -11,10 +11,8 @@ import (
 // options is a literal of a struct of options, with the fields whose names are known; nil for
 // one in which no name is, if it is a pointer.
 func (a *adapter) options(t types.Type) string {
-	elem, ref := t, ""
-	if p, ok := t.(*types.Pointer); ok {
-		elem, ref = p.Elem(), "&"
-	}
+	elem := pointed(t)
+	ref := map[bool]string{true: "&"}[elem != t]
 	s, ok := elem.Underlying().(*types.Struct)
 	if !ok || named(elem) == nil {
 		return ""
@@ -164,10 +162,8 @@ func (a *adapter) clock(name string, t types.Type) string {
 		}
 		return map[bool]string{true: types.TypeString(t, a.qualifier) + "{\n" + parts + "}"}[parts != ""]
 	}
-	elem, ref := t, ""
-	if p, ok := t.(*types.Pointer); ok { // to an interface
-		elem, ref = p.Elem(), "&clock"
-	}
+	elem := pointed(t)
+	ref := map[bool]string{true: "&clock"}[elem != t] // it is a pointer to an interface
 	i, ok := elem.Underlying().(*types.Interface)
 	switch {
 	case !ok || !hasMethod(i, "Now"), ref != "" && !fits(i, clockMethods):
