@@ -449,7 +449,7 @@ func (a *adapter) left(used map[string]bool) {
 	for _, called := range calledOf.FindAllStringSubmatch(text, -1) {
 		used[called[1]] = true
 	}
-	for f := range a.methods() {
+	for _, f := range a.methods() {
 		if !used[f.Name()] {
 			sig := strings.TrimPrefix(types.TypeString(f.Type(), a.short), "func")
 			a.notes.add("not used: %s", f.Name()+sig+a.unused(f.Name()))

@@ -69,7 +69,7 @@ func (a *adapter) builds() {
 		return
 	}
 	var found []*types.Func
-	for m := range a.methods() {
+	for _, m := range a.methods() {
 		params, results := m.Signature().Params(), m.Signature().Results()
 		if params.Len() != 1 || results.Len() != 1 || !types.Identical(results.At(0).Type(), a.subject) {
 			continue

@@ -134,7 +134,7 @@ func (a *adapter) byOperations() []string {
 	if a.given(duration) && a.has(events...) {
 		return []string{"debouncertest", "throttletest"}
 	}
-	for m := range a.methods() {
+	for _, m := range a.methods() {
 		if a.lets(m) && a.given(duration) && !a.given(count) && !a.given(perSec) {
 			return []string{"throttletest"}
 		}
@@ -291,15 +291,9 @@ func (a *adapter) offered() []*types.Var {
 
 // usualFields are the fields of a struct whose names are known.
 func usualFields(t types.Type) []*types.Var {
-	var out []*types.Var
-	if s, ok := pointed(t).Underlying().(*types.Struct); ok {
-		for f := range s.Fields() {
-			if f.Exported() && usually(kindNamed(f.Name(), f.Type()), f.Name()) {
-				out = append(out, f)
-			}
-		}
-	}
-	return out
+	return slices.DeleteFunc(fieldsOf(t), func(f *types.Var) bool {
+		return !usually(kindNamed(f.Name(), f.Type()), f.Name())
+	})
 }
 
 // isGiven reports whether a constructor has a parameter of such a name.

@@ -83,7 +83,7 @@ func (a *adapter) requests() []string {
 		}
 	}
 	var found []string
-	for m := range a.methods() {
+	for _, m := range a.methods() {
 		if a.lets(m) || a.c.pkg == "limitertest" && takesAmount(m) && !a.outlasts(m) {
 			found = append(found, m.Name())
 		}

@@ -3,7 +3,6 @@ package main
 import (
 	"fmt"
 	"go/types"
-	"iter"
 	"regexp"
 	"slices"
 	"strings"
@@ -96,19 +95,8 @@ func (a *adapter) filled() {
 var handsOn = regexp.MustCompile(`\bctx\b|(Take|Do|Acquire): x\.`)
 
 // methods are the exported ones of the subject.
-func (a *adapter) methods() iter.Seq[*types.Func] {
-	subject := a.subject
-	if _, ok := subject.(*types.Pointer); !ok && !types.IsInterface(subject) {
-		subject = types.NewPointer(subject)
-	}
-	return func(yield func(*types.Func) bool) {
-		for m := range types.NewMethodSet(subject).Methods() {
-			f := m.Obj().(*types.Func)
-			if f.Exported() && a.method(f.Name()) != nil && !yield(f) {
-				return
-			}
-		}
-	}
+func (a *adapter) methods() []*types.Func {
+	return slices.DeleteFunc(methodsOf(a.subject), func(f *types.Func) bool { return a.method(f.Name()) == nil })
 }
 
 // told is a method that could be one of those needed, if the contract had one that is told the time; "" if none is.

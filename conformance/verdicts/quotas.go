@@ -182,27 +182,37 @@ type member struct {
 	of         types.Type
 }
 
-func members(t types.Type) []member {
-	var out []member
-	t = pointed(t)
-	if s, ok := t.Underlying().(*types.Struct); ok {
-		for f := range s.Fields() {
-			if f.Exported() {
-				out = append(out, member{f.Name(), "." + f.Name(), f.Type()})
-			}
+func members(t types.Type) (all []member) {
+	for _, f := range fieldsOf(t) {
+		all = append(all, member{f.Name(), "." + f.Name(), f.Type()})
+	}
+	for _, m := range methodsOf(t) {
+		if sig := m.Signature(); sig.Params().Len() == 0 && sig.Results().Len() == 1 {
+			all = append(all, member{m.Name(), "." + m.Name() + "()", sig.Results().At(0).Type()})
 		}
 	}
-	set := types.NewMethodSet(types.NewPointer(t))
-	if types.IsInterface(t) {
-		set = types.NewMethodSet(t)
+	return all
+}
+
+// fieldsOf are the exported fields of a struct or of what a type points to.
+func fieldsOf(t types.Type) (all []*types.Var) {
+	if s, ok := pointed(t).Underlying().(*types.Struct); ok {
+		all = slices.DeleteFunc(slices.Collect(s.Fields()), func(f *types.Var) bool { return !f.Exported() })
 	}
-	for m := range set.Methods() {
-		sig := m.Obj().Type().(*types.Signature)
-		if m.Obj().Exported() && sig.Params().Len() == 0 && sig.Results().Len() == 1 {
-			out = append(out, member{m.Obj().Name(), "." + m.Obj().Name() + "()", sig.Results().At(0).Type()})
+	return all
+}
+
+// methodsOf are the exported methods of a type and of a pointer to it.
+func methodsOf(t types.Type) (all []*types.Func) {
+	if t = pointed(t); !types.IsInterface(t) {
+		t = types.NewPointer(t)
+	}
+	for m := range types.NewMethodSet(t).Methods() {
+		if f := m.Obj().(*types.Func); f.Exported() {
+			all = append(all, f)
 		}
 	}
-	return out
+	return all
 }
 
 // says are what parts of results say by their names: a field of quotatest.Answer, and how it is made of the part. What

@@ -13,14 +13,13 @@ import (
 func (a *adapter) options(t types.Type) string {
 	elem := pointed(t)
 	ref := map[bool]string{true: "&"}[elem != t]
-	s, ok := elem.Underlying().(*types.Struct)
-	if !ok || named(elem) == nil {
+	if _, ok := elem.Underlying().(*types.Struct); !ok || named(elem) == nil {
 		return ""
 	}
-	parts := a.fitting(s, ": ")
-	for f := range s.Fields() { // which it may call without asking whether it is there
+	parts := a.fitting(t, ": ")
+	for _, f := range fieldsOf(t) { // which it may call without asking whether it is there
 		sig, ok := f.Type().Underlying().(*types.Signature)
-		if ok && f.Exported() && len(parts) > 0 && clockMethods[f.Name()] == "" &&
+		if ok && len(parts) > 0 && clockMethods[f.Name()] == "" &&
 			(sig.Results().Len() == 0 || sig.Results().Len() == 2 && countOf(failure, sig.Results()) == 1) {
 			parts = append(parts, f.Name()+": "+cmp.Or(a.batchCallback(f.Type()), a.idle(f.Type())))
 		}
@@ -61,14 +60,13 @@ func usually(k kind, name string) bool {
 }
 
 // fitting are the fields of a struct that a configuration can fill, and with what, behind what is between them.
-func (a *adapter) fitting(s *types.Struct, between string) (out []string) {
+func (a *adapter) fitting(t types.Type, between string) (out []string) {
 	var fields []*types.Var
 	var others []string
-	for f := range s.Fields() {
+	for _, f := range fieldsOf(t) {
 		k := kindNamed(f.Name(), f.Type())
 		given := (k == duration || k == count) && slices.Contains(kindsOf(a.sig.Params()), k)
 		switch {
-		case !f.Exported():
 		case a.known(k, f.Name()) != nil || usually(k, f.Name()) && !given && !a.isBound(f.Name()):
 			fields = append(fields, f)
 		case k != none && k != work:
@@ -101,8 +99,8 @@ func (a *adapter) fitting(s *types.Struct, between string) (out []string) {
 func (a *adapter) configure() {
 	has := kindsOf(a.sig.Params())
 	var out []string
-	if s, ok := pointed(a.subject).Underlying().(*types.Struct); ok && !slices.Contains(has, duration) {
-		out = a.fitting(s, " = ")
+	if !slices.Contains(has, duration) {
+		out = a.fitting(a.subject, " = ")
 	}
 	counted := slices.Contains(has, count) || slices.Contains(has, perSec)
 	for name, exprs := range map[string][]string{"SetMax": a.c.rates, "SetRate": a.c.rates, "SetBurst": a.c.counts} {
