@@ -168,13 +168,11 @@ func (a *adapter) clock(name string, t types.Type) string {
 		return ""
 	case !fits(i, clockMethods):
 		return a.ownClock(t, i)
+	case ref != "":
+		a.lines = append(a.lines, "var clock "+types.TypeString(elem, a.qualifier)+" = env.Clock")
 	}
 	a.time = "Injected"
-	if ref == "" {
-		return "env.Clock"
-	}
-	a.lines = append(a.lines, "var clock "+types.TypeString(elem, a.qualifier)+" = env.Clock")
-	return ref
+	return cmp.Or(ref, "env.Clock")
 }
 
 // clockFunc is the function of env.Clock with a signature, and with a name where that does not tell; "" if there is
@@ -263,11 +261,10 @@ func (g *giver) further(elem types.Type) []string {
 		if trait, is0 := g.a.c.optional[field]; is0 && (trait != "" || named(elem) == nil || named(elem).Exported()) {
 			g.a.askFor(trait)
 			least := map[bool]string{true: " >= 0", false: " > 0"}[trait == ""]
-			option = "if " + field + least + " {\nopts = append(opts, " + option + ")\n}"
-			sometimes = append(sometimes, option)
-			continue
+			sometimes = append(sometimes, "if "+field+least+" {\nopts = append(opts, "+option+")\n}")
+		} else {
+			always = append(always, option)
 		}
-		always = append(always, option)
 	}
 	if len(sometimes) == 0 {
 		return always
