@@ -126,10 +126,9 @@ func counted(r *conformance.Report) string {
 
 func (w *watcher) draw(now time.Time) {
 	width := widthOf(w.live)
-	under := w.files.now()
 	var runs int64
 	var names []string
-	for _, u := range under {
+	for _, u := range w.files.now() {
 		runs += u.Runs
 		names = append(names, fmt.Sprintf("%s (%s): %d runs", u.Name, u.Contract, u.Runs))
 	}
