@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"go/token"
 	"go/types"
@@ -116,9 +117,7 @@ func isCallback(sig *types.Signature) bool {
 func eventOf(sig *types.Signature) int {
 	for i := sig.Params().Len() - 1; i >= 0; i-- {
 		t := sig.Params().At(i).Type()
-		if elem := isSlice(t); elem != nil {
-			t = elem
-		}
+		t = cmp.Or(isSlice(t), t)
 		if _, generic := t.(*types.TypeParam); generic || carries(t) {
 			return i
 		}
@@ -175,9 +174,7 @@ func (a *adapter) handed(t types.Type) string {
 			all, before = "all", "var all []int\nfor _, item := range v {\n"+inner+"all = append(all, "+number+")\n}\n"
 		}
 	}
-	if a.c.pkg == "debouncertest" {
-		a.batched = true
-	}
+	a.batched = a.c.pkg == "debouncertest"
 	if a.c.pkg == "batchtest" || a.batched {
 		return before + a.c.made + "(" + all + ")"
 	}
@@ -239,10 +236,7 @@ func isStream(in, out types.Type) bool {
 	if !ok || !also || from.Dir() == types.SendOnly || to.Dir() == types.SendOnly {
 		return false
 	}
-	left := to.Elem()
-	if elem := isSlice(left); elem != nil {
-		left = elem
-	}
+	left := cmp.Or(isSlice(to.Elem()), to.Elem())
 	return types.Identical(from.Elem(), left) && carries(left)
 }
 
