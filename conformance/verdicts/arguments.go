@@ -158,14 +158,18 @@ func (g *giver) assign(spans, numbers, rates []string) {
 		other := slices.IndexFunc(rates, func(name string) bool { return !paces.MatchString(name) })
 		g.args[rates[other]] = cmp.Or(g.next(count), "1")
 	}
-	g.place(duration, spans, g.left[duration], "0")
-	g.place(count, numbers, g.left[count], "1")
+	g.place(duration, spans)
+	g.place(count, numbers)
 }
 
+// constants are for parameters for which nothing of their kind is left.
+var constants = map[kind]string{duration: "0", count: "1"}
+
 // place gives parameters of a kind what is left of it, or else a constant.
-func (g *giver) place(k kind, names, left []string, constant string) {
+func (g *giver) place(k kind, names []string) {
+	left := g.left[k]
 	for _, name := range names {
-		g.args[name] = constant
+		g.args[name] = constants[k]
 	}
 	fit := slices.DeleteFunc(slices.Clone(names), func(name string) bool {
 		return !usually(k, name) && (g.a.c.pkg != "concurrencytest" || !slots.MatchString(name))
@@ -213,9 +217,13 @@ func (a *adapter) hasPeriod(sig *types.Signature) bool {
 func (g *giver) untold(k kind, sig *types.Signature) []string {
 	return slices.DeleteFunc(namesOf(k, sig.Params()), func(name string) bool {
 		return g.a.known(k, name, wellNamed...) != nil ||
-			k == duration && (ticks.MatchString(name) || g.a.isBound(name)) ||
-			k == count && g.a.c.perSecond.expr != "" && g.timeless && perSecond.MatchString(name)
+			k == duration && (ticks.MatchString(name) || g.a.isBound(name)) || g.isPerSecond(k, name)
 	})
+}
+
+// isPerSecond reports whether something of a kind is how many come in a second, or in a longer unit that its name says.
+func (g *giver) isPerSecond(k kind, name string) bool {
+	return k == count && g.a.c.perSecond.expr != "" && g.timeless && perSecond.MatchString(name)
 }
 
 // known is the argument of the contract, or of some others, that a name tells; nil if it tells none.
@@ -288,52 +296,42 @@ func (g *giver) simple(name string, t types.Type) string {
 		return g.wellNamed(*w, name, t)
 	}
 	expr := g.args[name]
-	switch k {
-	case duration:
-		if ticks.MatchString(name) && g.a.c.pkg == "limitertest" {
-			return ""
-		}
-		if g.a.isBound(name) {
-			g.a.notes.add("%s is 0: say what it bounds", name)
-			return g.a.inUnits(name, t, "0")
-		}
+	switch {
+	case k == duration && ticks.MatchString(name) && g.a.c.pkg == "limitertest":
+		return ""
+	case k == duration && g.a.isBound(name):
+		g.a.notes.add("%s is 0: say what it bounds", name)
+		return g.a.inUnits(name, t, "0")
+	case g.isPerSecond(k, name):
+		r := g.a.c.perSecond
+		per := strings.TrimPrefix(cmp.Or(unitOf(longer.FindString(name)+"s"), "time.Second"), "time.")
+		g.a.refuse(strings.ReplaceAll(r.unless, "Second", per), "it is made with a rate per "+strings.ToLower(per))
+		g.take(r.expr)
+		return g.a.converted(t, strings.ReplaceAll(r.expr, "Second", per))
+	case k == duration || k == count:
 		if expr == "" {
-			expr = cmp.Or(g.next(duration), "0")
+			expr = cmp.Or(g.next(k), constants[k])
 		}
 		g.assumed(name, expr)
-		return g.a.inUnits(name, t, g.ifAny(name, expr))
-	case count:
-		if r := g.a.c.perSecond; r.expr != "" && g.timeless && perSecond.MatchString(name) {
-			per := strings.TrimPrefix(cmp.Or(unitOf(longer.FindString(name)+"s"), "time.Second"), "time.")
-			g.a.refuse(strings.ReplaceAll(r.unless, "Second", per), "it is made with a rate per "+strings.ToLower(per))
-			g.take(r.expr)
-			return g.a.converted(t, strings.ReplaceAll(r.expr, "Second", per))
+		if k == duration {
+			return g.a.inUnits(name, t, g.ifAny(name, expr))
 		}
-		if expr == "" {
-			expr = cmp.Or(g.next(count), "1")
-		}
-		g.assumed(name, expr)
 		if condition := g.a.misfit(t, expr); condition != "" && strings.HasPrefix(expr, "cfg.") {
 			g.a.refuse(condition, "out of range")
 		}
 		return g.a.converted(t, expr)
-	case perSec:
-		if expr != "" {
-			g.assumed(name, expr)
-			return g.a.fraction(t, expr)
-		}
-		if expr = g.next(perSec); expr != "" {
-			return g.a.converted(t, expr)
-		}
-	case context:
+	case k == perSec && expr != "":
+		g.assumed(name, expr)
+		return g.a.fraction(t, expr)
+	case k == perSec && len(g.left[k]) > 0:
+		return g.a.converted(t, g.next(k))
+	case k == context:
 		return "context.Background()"
-	case ending:
-		if strings.Contains("debouncertest throttletest limitertest", g.a.c.pkg) {
-			g.a.lines = append(g.a.lines, "stop := make(chan struct{})")
-			g.a.put("Stop", "func() { close(stop) }")
-			return "stop"
-		}
-	case instant:
+	case k == ending && strings.Contains("debouncertest throttletest limitertest", g.a.c.pkg):
+		g.a.lines = append(g.a.lines, "stop := make(chan struct{})")
+		g.a.put("Stop", "func() { close(stop) }")
+		return "stop"
+	case k == instant:
 		return "time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)"
 	}
 	return ""
