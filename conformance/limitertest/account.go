@@ -24,8 +24,9 @@ import (
 type account struct {
 	tr     *conformance.Trace
 	traits *Traits
-	waived string // the law that is not demanded, to find out whether it is the one that was broken
-	needed bool   // something would have been judged by it
+	waived string                    // the law that is not demanded, to find out whether it is the one that was broken
+	needed bool                      // something would have been judged by it
+	watch  func(d *conformance.Done) // is called before each step, none of which ends the account then
 
 	*pad
 	one, flow    *big.Int      // units of a token, units per nanosecond
@@ -39,10 +40,12 @@ type account struct {
 	lo, hi       *big.Int
 	at           time.Duration
 	noFloor      bool // nothing is known of the lower end of the range
+	brimful      bool // however a limiter rounds, the bucket was full at this instant
 	judgesTokens bool // what Tokens shows is judged
 	open         bool // nothing can be judged any more
 	claims       []*claim
 	changing     bool // a limit or burst is set somewhere
+	alone        bool // there are requests only, and questions
 	changes      int  // how many have been set,
 	limits       int  // how many of them limits
 	found        *difference
@@ -75,7 +78,9 @@ type difference struct {
 	event             int
 	at                time.Duration
 	headline, because string
-	slight            bool // of a wait that returned less than a quarter of an interval early or late
+	// slight says that a wait returned less than a quarter of an interval early or late, or that the bucket held just
+	// what was asked for.
+	slight bool
 }
 
 // accounted follows a trace and returns the first difference, nil if there is none.
@@ -101,7 +106,8 @@ func (a *account) waives(law string) bool {
 func (a *account) replay() *difference {
 	tr := a.tr
 	// Where more may come at once than the bucket holds some is lost each time, and nothing is known of the level.
-	if a.traits.Resolution > 0 && a.least <= a.lump || failed(tr) && slices.ContainsFunc(tr.Schedule.Steps, claims) {
+	if !a.alone && (a.traits.Resolution > 0 && a.least <= a.lump || failed(tr) &&
+		slices.ContainsFunc(tr.Schedule.Steps, claims)) {
 		return nil
 	}
 	a.forgive()
@@ -111,7 +117,7 @@ func (a *account) replay() *difference {
 		d    *conformance.Done
 		ends bool
 	}
-	var events []event
+	events := make([]event, 0, 2*len(tr.Done))
 	for i := range tr.Done {
 		d := &tr.Done[i]
 		events = append(events, event{d.Began.Seq, d, false})
@@ -124,9 +130,6 @@ func (a *account) replay() *difference {
 	early := map[int]bool{} // claims whose contexts were cancelled before their waits began
 	for i, e := range events {
 		d := e.d
-		if d.Panic != "" {
-			return nil // X-CALLS says so
-		}
 		if e.ends {
 			a.pass(d.Ended.At)
 			if c := a.claim(numbers[d]); c != nil {
@@ -134,31 +137,19 @@ func (a *account) replay() *difference {
 			}
 		} else {
 			a.pass(d.At)
-			switch d.Op {
-			case verb.Allow:
-				a.allow(d)
-			case verb.Reserve:
-				a.reserve(d, numbers[d])
-			case verb.Wait:
-				a.wait(d, numbers[d], early[numbers[d]])
-			case verb.Cancel:
-				if c := a.claim(d.N); c != nil {
-					a.cancel(c)
-				} else {
-					early[d.N] = true
-				}
-			case verb.SetLimit:
-				a.setLimit(d.Rate)
-			case verb.SetBurst:
-				a.setBurst(d.N)
-			case verb.Tokens:
-				a.shown(d)
+			if a.watch != nil {
+				a.watch(d)
 			}
+			if d.Panic != "" {
+				return nil // X-CALLS says so
+			}
+			a.begun(d, numbers[d], early)
 		}
-		if a.open {
+		switch {
+		case a.watch != nil:
+		case a.open:
 			return nil
-		}
-		if a.found != nil {
+		case a.found != nil:
 			a.found.event = i
 			return a.found
 		}
@@ -169,9 +160,34 @@ func (a *account) replay() *difference {
 	return a.found
 }
 
+// begun follows the beginning of a step.
+func (a *account) begun(d *conformance.Done, number int, early map[int]bool) {
+	switch d.Op {
+	case verb.Allow:
+		a.allow(d)
+	case verb.Reserve:
+		a.reserve(d, number)
+	case verb.Wait:
+		a.wait(d, number, early[number])
+	case verb.Cancel:
+		if c := a.claim(d.N); c != nil {
+			a.cancel(c)
+		} else {
+			early[d.N] = true
+		}
+	case verb.SetLimit:
+		a.setLimit(d.Rate)
+	case verb.SetBurst:
+		a.setBurst(d.N)
+	case verb.Tokens:
+		a.shown(d)
+	}
+}
+
 func newAccount(tr *conformance.Trace, traits *Traits) *account {
 	cfg := tr.Schedule.Config
-	a := &account{tr: tr, traits: traits, burst: cfg.Burst, bound: cfg.Burst, least: cfg.Burst, pad: new(pad)}
+	a := &account{tr: tr, traits: traits, burst: cfg.Burst, bound: cfg.Burst, least: cfg.Burst,
+		pad: new(pad), alone: alone(tr)}
 	a.one, a.fastest = a.number(1), a.number(1)
 	rates, disturbances, burst := []Rate{cfg.Rate}, 1, cfg.Burst
 	for _, s := range tr.Schedule.Steps {
@@ -334,7 +350,7 @@ func (a *account) pass(at time.Duration) {
 		more := a.times(a.flow, int64(at-a.at))
 		a.lo, a.hi = a.sum(a.lo, more), a.sum(a.hi, more)
 	}
-	a.at = at
+	a.at, a.brimful = at, a.alone && a.lo.Cmp(a.sum(a.tokens(a.burst), a.tolerance)) > 0
 	a.clamp()
 }
 
@@ -389,7 +405,8 @@ func (a *account) differ(law string, at time.Duration, because, headline string,
 }
 
 func (a *account) level() string {
-	return fmt.Sprintf("the bucket held %s at %s", a.words(a.lo, a.hi, "at most "), timeline.Duration(a.at))
+	held := fmt.Sprintf("the bucket held %s at %s", a.words(a.lo, a.hi, "at most "), timeline.Duration(a.at))
+	return held + suite.If(a.traits.Overdraft, ", and Overdraft is declared")
 }
 
 // debt describes the range after a reservation: what it makes the bucket owe, or leaves in it.

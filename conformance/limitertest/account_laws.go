@@ -75,17 +75,20 @@ func (c *contract) Forget() {
 }
 
 // trace returns the first difference between a run and the account, with the law that it
-// breaks; nil if there is none, or enough of the family were traced. A run that is judged
-// again uses what was learnt, and adds nothing to it.
+// breaks; nil if there is none, or enough of the family were traced. Of requests alone it is the law
+// that judges them. A run that is judged again uses what was learnt, and adds nothing to it.
 func (m memory) trace(x *exam, job suite.Job) *difference {
 	if job.Review {
 		m = memory{traced: map[string]int{}, basic: maps.Clone(m.basic)}
 	}
-	if m.traced[job.Family] >= enough {
+	if m.traced[job.Family] >= enough && x.beyondRequests() {
 		return nil
 	}
 	d := x.account().replay()
-	if d == nil || x.leavesOtherwise() {
+	if d == nil || !x.beyondRequests() {
+		return d
+	}
+	if x.leavesOtherwise() {
 		return nil
 	}
 	m.traced[job.Family]++

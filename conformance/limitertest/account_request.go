@@ -18,6 +18,7 @@ func (a *account) allow(d *conformance.Done) {
 	}
 	if d.N < 1 {
 		a.outOfRange(d)
+		a.nothing(d)
 		return
 	}
 	if a.oversize(d, !d.OK) {
@@ -33,9 +34,9 @@ func (a *account) allow(d *conformance.Done) {
 	// While others wait of whom nobody knows whether they have taken their tokens already, what it is answered does
 	// not show the level without them, nor with them.
 	need, amid := a.need(d.N), a.traits.Fair != FairFIFO && a.awaited()
-	least, most := a.minus(need, a.tolerance), a.sum(need, a.tolerance)
 	switch {
 	case d.OK:
+		least := a.minus(need, a.tolerance)
 		if a.hi.Cmp(least) < 0 {
 			a.differ("RL-MODEL", d.At, a.level(),
 				"allow %d at %s was granted, want denied", d.N, timeline.Duration(d.At))
@@ -50,13 +51,40 @@ func (a *account) allow(d *conformance.Done) {
 		}
 	case a.traits.Overdraft && a.unpayable(d.N):
 	default:
-		if !a.noFloor && a.lo.Cmp(most) >= 0 {
+		if a.pays(d.N) {
 			a.differ("RL-WORK", d.At, a.level(),
 				"allow %d at %s was denied, want granted", d.N, timeline.Duration(d.At))
+			a.found.slight = !a.spares(d.N)
 		}
 		if !amid {
-			a.hi = smaller(a.hi, most)
+			a.hi = smaller(a.hi, a.sum(need, a.tolerance))
 		}
+	}
+}
+
+// pays reports whether the bucket holds what n tokens need, however a limiter rounds.
+func (a *account) pays(n int) bool {
+	need := a.need(n)
+	return !a.noFloor && (a.lo.Cmp(a.sum(need, a.tolerance)) >= 0 || a.brimful && a.lo.Cmp(need) >= 0)
+}
+
+// spares reports whether it holds more than that, however a limiter rounds.
+func (a *account) spares(n int) bool { return a.lo.Cmp(a.sum(a.need(n), a.tolerance)) > 0 }
+
+// lacks reports whether it holds less, however a limiter rounds.
+func (a *account) lacks(n int) bool { return a.hi.Cmp(a.minus(a.need(n), a.tolerance)) < 0 }
+
+// nothing judges what a request for 0 tokens is answered. Where more than requests was done, rounding may leave a
+// little that is owed.
+func (a *account) nothing(d *conformance.Done) {
+	switch denied := a.traits.Zero == ZeroDenied; {
+	case d.N < 0 || !a.alone:
+	case denied && d.OK:
+		a.differ("RL-N0", d.At, "ZeroDenied is declared", "allow 0 at %s was granted, want denied",
+			timeline.Duration(d.At))
+	case !denied && !d.OK && a.lo.Sign() >= 0:
+		a.differ("RL-N0", d.At, "nothing is asked for and nothing is owed", "allow 0 at %s was denied, want granted",
+			timeline.Duration(d.At))
 	}
 }
 
@@ -75,8 +103,8 @@ func (a *account) oversize(d *conformance.Done, refused bool) (handled bool) {
 		return false
 	case a.traits.Oversize == OversizeRejected:
 		if !refused {
-			a.differ("RL-NBIG", d.At, fmt.Sprintf("the burst is %d", a.burst),
-				"%s %d at %s was granted, want refused", d.Op, d.N, timeline.Duration(d.At))
+			a.differ("RL-NBIG", d.At, fmt.Sprintf("the bucket never holds more than %d", a.burst),
+				"%s %d at %s was granted, want denied", d.Op, d.N, timeline.Duration(d.At))
 		}
 		if d.Op == verb.Wait && a.waives("RL-NBIG") {
 			a.noFloor, a.hi = true, a.tokens(a.bound)

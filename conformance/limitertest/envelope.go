@@ -27,7 +27,6 @@ type granted struct {
 type grant struct {
 	at time.Duration
 	n  int
-	d  *conformance.Done
 	// oversize says that n was more than the burst of that time.
 	oversize bool
 }
@@ -65,7 +64,7 @@ func (x *exam) newGranted() granted {
 			}
 		}
 		if d.OK && d.N > 0 && d.Answer.Err == nil { // what fails open is not counted
-			g.grants = append(g.grants, grant{at: at, n: d.N, d: d, oversize: d.N > burst})
+			g.grants = append(g.grants, grant{at: at, n: d.N, oversize: d.N > burst})
 		}
 	}
 	slices.SortStableFunc(g.grants, func(a, b grant) int { return cmp.Compare(a.at, b.at) })
@@ -159,12 +158,6 @@ func (x *exam) outdated(d *conformance.Done, at time.Duration) bool {
 func (x *exam) envelope() *suite.Violation {
 	g := x.newGranted()
 	alone, prepaid := !x.beyondRequests(), x.prepaid()
-	if alone {
-		v := x.view()
-		if !slices.ContainsFunc(v.steps, func(s step) bool { return s.OK && v.contradicts(s) }) {
-			return nil // an exact bucket that pays for each grant keeps every envelope
-		}
-	}
 	paid := suite.If(prepaid, ", and an oversize grant is paid for before the next")
 	for i, first := range g.grants {
 		sum, over := 0, 0
@@ -183,7 +176,7 @@ func (x *exam) envelope() *suite.Violation {
 			if sum <= burst {
 				continue
 			}
-			a := x.view()
+			a := x.account()
 			top := x.top(g, burst, over, first.at, last.at, x.traits.Overdraft || prepaid)
 			flow := a.times(a.flowOf(rate), int64(last.at-first.at))
 			most := a.sum(flow, new(big.Int).Mul(top, a.one))

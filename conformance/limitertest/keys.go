@@ -97,7 +97,11 @@ func (t *Traits) apart() string {
 // eachKey judges what was granted to each key by itself.
 func (x *exam) eachKey(judge func(*exam) *suite.Violation) *suite.Violation {
 	return edge.EachKey(x.Recording, func(rec *suite.Recording) *suite.Violation {
-		return judge(&exam{Recording: rec, traits: x.traits, of: x.of})
+		own := &exam{Recording: rec, traits: x.traits, of: x.of}
+		if own.plain() {
+			own.unexplained = own.account().replay()
+		}
+		return judge(own)
 	}, changes...)
 }
 

@@ -68,12 +68,12 @@ func (x *exam) past() *suite.Violation {
 	if v := x.unlikeNewest(); v != nil {
 		return v
 	}
-	v := x.view()
+	a := x.account()
 	sum, unpaid := 0, 0
 	lo, hi := time.Duration(math.MaxInt64), time.Duration(math.MinInt64)
 	rate, burst := x.Schedule.Config.Rate, x.Schedule.Config.Burst // the highest so far
 	now := burst
-	for i, s := range v.steps {
+	for i, s := range x.Done {
 		lo, hi = min(lo, s.At), max(hi, s.At)
 		if s.Op == verb.SetBurst {
 			now = s.N
@@ -101,7 +101,7 @@ func (x *exam) past() *suite.Violation {
 		limit := big.NewRat(int64(rate.Events), int64(rate.Per))
 		limit.Mul(limit, new(big.Rat).SetInt64(int64(hi-lo)))
 		limit.Add(limit, new(big.Rat).SetInt64(int64(burst+unpaid)))
-		most := new(big.Rat).Add(limit, new(big.Rat).SetFrac(v.tolerance, v.one))
+		most := new(big.Rat).Add(limit, new(big.Rat).SetFrac(a.tolerance, a.one))
 		if new(big.Rat).SetInt64(int64(sum)).Cmp(most) > 0 {
 			f, _ := limit.Float64()
 			return x.broken(s.At,
@@ -212,7 +212,7 @@ func (x *exam) epoch(again suite.Rerun) *suite.Violation {
 	other := again(conformance.Schedule{Config: x.Schedule.Config.Without("epoch"),
 		Steps: slices.Clone(x.Schedule.Steps)})
 	for i, d := range x.Done {
-		if x.traits.Latency > 0 && !x.view().contradicts(x.view().steps[i]) {
+		if x.traits.Latency > 0 && !x.clear(&x.Done[i]) {
 			continue // it may be decided, and answered, at other instants
 		}
 		if i < len(other.Done) && (d.OK != other.Done[i].OK || d.Ended.At != other.Done[i].Ended.At) {

@@ -1,7 +1,6 @@
 package limitertest
 
 import (
-	"fmt"
 	"slices"
 
 	"github.com/escapement-go/escapement/conformance"
@@ -35,51 +34,6 @@ func (x *exam) unusually(u unusual) bool {
 		!asked(func(s conformance.Step) bool { return x.outOfRange(s) && !u.is(s.N, burst) })
 }
 
-// requests calls f for each request of that kind until it finds something.
-func (x *exam) requests(u unusual, f func(s step) *suite.Violation) *suite.Violation {
-	if !x.unusually(u) {
-		return nil
-	}
-	for _, s := range x.view().steps {
-		if s.Op == verb.Allow && u.is(s.N, x.Schedule.Config.Burst) {
-			if found := f(s); found != nil {
-				return found
-			}
-		}
-	}
-	return nil
-}
-
-func (x *exam) zero() *suite.Violation {
-	if x.beyondRequests() {
-		return x.breaks("RL-N0")
-	}
-	return x.requests(zero, func(s step) *suite.Violation {
-		switch {
-		case x.traits.Zero == ZeroDenied && s.OK:
-			return x.broken(s.At, "ZeroDenied is declared", "allow 0 at %s was granted, want denied",
-				timeline.Duration(s.At))
-		case x.traits.Zero == ZeroDenied, x.traits.Zero == 0 && x.traits.Initial == 0, s.OK, s.level.Sign() < 0:
-			return nil
-		}
-		return x.broken(s.At, "nothing is asked for and nothing is owed",
-			"allow 0 at %s was denied, want granted", timeline.Duration(s.At))
-	})
-}
-
-func (x *exam) tooMany() *suite.Violation {
-	if x.beyondRequests() {
-		return x.breaks("RL-NBIG")
-	}
-	return x.requests(tooMany, func(s step) *suite.Violation {
-		if !s.OK {
-			return nil
-		}
-		return x.broken(s.At, fmt.Sprintf("the bucket never holds more than %d", x.Schedule.Config.Burst),
-			"allow %d at %s was granted, want denied", s.N, timeline.Duration(s.At))
-	})
-}
-
 // changedBy looks for a decision that requests of that kind have changed. The exact bucket
 // does not count what they were given, so that a later decision shows it.
 func changedBy(u unusual) func(*exam, suite.Rerun) *suite.Violation {
@@ -87,8 +41,8 @@ func changedBy(u unusual) func(*exam, suite.Rerun) *suite.Violation {
 		if !x.unusually(u) {
 			return nil
 		}
-		return x.without(again, u.what, u.what, func(s step) bool {
-			return s.Op == verb.Allow && u.is(s.N, x.Schedule.Config.Burst)
+		return x.without(again, u.what, u.what, func(d *conformance.Done) bool {
+			return d.Op == verb.Allow && u.is(d.N, x.Schedule.Config.Burst)
 		})
 	}
 }
@@ -97,28 +51,38 @@ func (x *exam) denyPure(again suite.Rerun) *suite.Violation {
 	if !x.plain() || x.beyondRequests() || len(x.Schedule.Steps) > 8 || x.traits.Resolution > 0 {
 		return nil // a run at other instants within the grain may be decided otherwise
 	}
+	denied := func(d conformance.Done) bool { return d.Op == verb.Allow && !d.OK }
+	if !slices.ContainsFunc(x.Done, denied) {
+		return nil
+	}
+	lacking := map[*conformance.Done]bool{}
+	x.watch(func(a *account, d *conformance.Done) { lacking[d] = denied(*d) && a.hi.Cmp(a.need(d.N)) < 0 })
 	return x.without(again, "the denied requests", "a denied request",
-		func(s step) bool { return s.Op == verb.Allow && !s.OK && s.margin.Sign() < 0 })
+		func(d *conformance.Done) bool { return lacking[d] })
 }
 
 // without runs the schedule again without the steps that drop selects, which are all of something, and looks for
 // another step that is then decided differently, if rounding does not explain that.
-func (x *exam) without(again suite.Rerun, all, one string, drop func(s step) bool) *suite.Violation {
-	v := x.view()
-	of := func(d *conformance.Done) step {
-		return v.steps[slices.IndexFunc(v.steps, func(s step) bool { return s.Done == d })]
-	}
-	if len(v.steps) > 0 && x.traits.Initial != InitialFull && drop(v.steps[0]) {
+func (x *exam) without(again suite.Rerun, all, one string, drop func(d *conformance.Done) bool) *suite.Violation {
+	if len(x.Done) > 0 && x.traits.Initial != InitialFull && drop(&x.Done[0]) {
 		return nil // a bucket that is not full at first may begin to fill at any first request
 	}
-	changed, _, _ := edge.Without(x.Recording, again, func(d *conformance.Done) bool { return drop(of(d)) })
-	if changed == nil {
-		return nil
-	}
-	s := of(changed)
-	if clear := s.margin.CmpAbs(v.tolerance) > 0; !clear || x.traits.Latency > 0 && !v.contradicts(s) {
+	d, _, _ := edge.Without(x.Recording, again, drop)
+	if d == nil || !x.clear(d) {
 		return nil // where either is right, what follows may differ too
 	}
-	return x.broken(s.At, "without "+all+" before it, the same limiter decides differently",
-		"%s %d at %s: %s changed the outcome", s.Op, s.N, timeline.Duration(s.At), one)
+	return x.broken(d.At, "without "+all+" before it, the same limiter decides differently",
+		"%s %d at %s: %s changed the outcome", d.Op, d.N, timeline.Duration(d.At), one)
+}
+
+// clear reports whether only one answer to a request is right, whatever rounding does, and where requests take time
+// whether it got the other one.
+func (x *exam) clear(d *conformance.Done) (yes bool) {
+	x.watch(func(a *account, o *conformance.Done) {
+		if o == d {
+			spares, lacks := a.spares(d.N), a.lacks(d.N)
+			yes = (spares || lacks) && (x.traits.Latency == 0 || spares != d.OK)
+		}
+	})
+	return yes
 }

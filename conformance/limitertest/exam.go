@@ -20,7 +20,6 @@ type exam struct {
 	traits *Traits
 	of     *contract
 	begun  *account // see account
-	seen   *view
 	// unexplained is the first difference from the account, with the law that it breaks;
 	// nil if there is none.
 	unexplained *difference
@@ -37,18 +36,14 @@ func (c *contract) Exam(t *Traits, rec *suite.Recording, job suite.Job) *exam {
 		napping.naps, t = true, &napping
 	}
 	x := &exam{Recording: rec, traits: t, of: c}
-	if x.accountable() && x.beyondRequests() && !edge.ForKeys(rec.Schedule) {
+	judges := x.accountable
+	if !x.beyondRequests() {
+		judges = x.judgeable
+	}
+	if judges() && !edge.ForKeys(rec.Schedule) {
 		x.unexplained = c.learnt.trace(x, job)
 	}
 	return x
-}
-
-// view returns the trace with the levels of the exact bucket, built once.
-func (x *exam) view() *view {
-	if x.seen == nil {
-		x.seen = newView(x.account())
-	}
-	return x.seen
 }
 
 // account returns the account at the beginning of the run.
@@ -58,6 +53,13 @@ func (x *exam) account() *account {
 	}
 	a := *x.begun
 	return &a
+}
+
+// watch calls f before each step, with an account that takes what was granted before.
+func (x *exam) watch(f func(a *account, d *conformance.Done)) {
+	a := x.account()
+	a.watch = func(d *conformance.Done) { f(a, d) }
+	a.replay()
 }
 
 // made reports whether there is anything to judge: the limiter was made and the run came
@@ -94,17 +96,18 @@ func alwaysInfinite(s conformance.Schedule) bool {
 
 // beyondRequests reports whether the run has more than requests that are answered at once, by
 // yes or no, or an infinite rate, of which only the account knows.
-func (x *exam) beyondRequests() bool {
-	if failed(&x.Trace) || x.Schedule.Config.Rate == Inf {
-		return true
-	}
-	return slices.ContainsFunc(x.Schedule.Steps, func(s conformance.Step) bool {
-		switch s.Op {
-		case verb.Cancel, verb.SetLimit, verb.SetBurst, verb.Fault:
-			return true
-		}
-		return claims(s)
-	})
+func (x *exam) beyondRequests() bool { return !alone(&x.Trace) }
+
+// alone reports whether a run has nothing but such requests, at a rate that is finite.
+func alone(tr *conformance.Trace) bool {
+	return !failed(tr) && tr.Schedule.Config.Rate != Inf &&
+		!slices.ContainsFunc(tr.Schedule.Steps, func(s conformance.Step) bool {
+			switch s.Op {
+			case verb.Cancel, verb.SetLimit, verb.SetBurst, verb.Fault:
+				return true
+			}
+			return claims(s)
+		})
 }
 
 // outOfRange reports whether a step asks for a number of tokens that has a rule of its own.
@@ -160,24 +163,21 @@ func (x *exam) breaks(law string) *suite.Violation {
 // decided are what the timeline shows of requests: what the exact bucket grants and what
 // was granted.
 func (x *exam) decided() []suite.Lane {
-	v := x.view()
 	want, got := suite.Lane{Name: "want"}, suite.Lane{Name: "got"}
-	for _, s := range v.steps {
-		switch s.Op {
-		case verb.Allow:
-			mark := suite.Granted[s.margin.Sign() >= 0 && (s.N <= x.Schedule.Config.Burst || x.traits.Overdraft)]
-			if s.margin.CmpAbs(v.tolerance) <= 0 && s.N > 0 && !v.pays(s) {
-				mark = "?" // within the tolerance: either
-			}
-			want.Marks = append(want.Marks, suite.Mark{At: s.At, Text: mark})
-			got.Marks = append(got.Marks, suite.Mark{At: s.At, Text: suite.Granted[s.OK]})
-		case verb.Wait:
-			want.Marks = append(want.Marks, suite.Mark{At: s.due, Text: "y"})
-			if s.Ended.Seq != 0 {
-				got.Marks = append(got.Marks, suite.Mark{At: s.Ended.At, Text: "y"})
-			}
+	x.watch(func(a *account, d *conformance.Done) {
+		if d.Op != verb.Allow {
+			return
 		}
-	}
+		mark := "?" // within the tolerance: either
+		switch {
+		case a.pays(d.N), d.N < 1:
+			mark = suite.Granted[a.hi.Cmp(a.need(d.N)) >= 0 && (d.N <= a.burst || a.traits.Overdraft)]
+		case a.lacks(d.N):
+			mark = suite.Granted[false]
+		}
+		want.Marks = append(want.Marks, suite.Mark{At: d.At, Text: mark})
+		got.Marks = append(got.Marks, suite.Mark{At: d.At, Text: suite.Granted[d.OK]})
+	})
 	return []suite.Lane{want, got}
 }
 
@@ -218,69 +218,3 @@ func tokens(units, per *big.Int) string {
 }
 
 func number(f float64) string { return strconv.FormatFloat(f, 'g', 10, 64) }
-
-// view is a trace and, for each of its steps, the level of an exact token bucket, which counts
-// as the account does. It takes what the limiter granted, so that each decision is judged by
-// what had really been granted before.
-type view struct {
-	*account
-	full  *big.Int // the burst, in units
-	steps []step
-}
-
-// step is a step and what the exact bucket says of it.
-type step struct {
-	*conformance.Done
-	// level is what the bucket held when the step came, in units; negative while it
-	// owes tokens to those who wait.
-	level *big.Int
-	// margin is how much more than N tokens the level was, or than none where the next request
-	// pays; negative if it was less.
-	margin *big.Int
-	// due is when a wait is due.
-	due time.Duration
-	// brimful says that, however a limiter rounds, the bucket was full at this instant.
-	brimful bool
-}
-
-func newView(a *account) *view {
-	v, tr := &view{account: a}, a.tr
-	v.full, v.steps = v.tokens(v.burst), make([]step, 0, len(tr.Done))
-	level, brimful := v.lo, false
-	for i := range tr.Done {
-		d := &tr.Done[i]
-		if d.At > v.at {
-			level, brimful = v.refill(level, d.At-v.at)
-			v.at = d.At
-		}
-		s := step{Done: d, level: level, margin: v.minus(level, v.need(d.N)), due: d.At, brimful: brimful}
-		if d.Op == verb.Wait && v.flow.Sign() > 0 {
-			s.due = v.due(s.margin)
-		}
-		if d.Op == verb.Wait || d.Op == verb.Allow && d.OK && d.N > 0 {
-			level = v.minus(level, v.tokens(d.N))
-		}
-		v.steps = append(v.steps, s)
-	}
-	return v
-}
-
-// pays reports whether the bucket held what a request asks for, however a limiter rounds.
-func (v *view) pays(s step) bool {
-	return s.margin.Cmp(v.tolerance) >= 0 || s.brimful && s.margin.Sign() >= 0
-}
-
-// contradicts reports whether the exact bucket decides a request otherwise.
-func (v *view) contradicts(s step) bool {
-	return s.Op == verb.Allow && s.margin.CmpAbs(v.tolerance) > 0 && s.OK != (s.margin.Sign() > 0)
-}
-
-// refill returns the level d nanoseconds later, and whether clearly more came in them than
-// fits.
-func (v *view) refill(level *big.Int, d time.Duration) (after *big.Int, spills bool) {
-	more := v.times(v.flow, int64(d))
-	if more.Add(more, level).Cmp(v.full) <= 0 {
-		return more, false
-	}
-	return v.full, more.Sub(more, v.full).Cmp(v.tolerance) > 0
-}
