@@ -10,39 +10,25 @@ import (
 	"github.com/escapement-go/escapement/internal/verb"
 )
 
-// unusual is a kind of requests whose number of tokens has a rule of its own, such as 0.
-type unusual struct {
-	is   func(n, burst int) bool
-	what string
-}
-
-var (
-	zero     = unusual{isZero, "a request for 0 tokens"}
-	negative = unusual{isNegative, "a request for a negative number"}
-	tooMany  = unusual{isTooMany, "a request for more than the burst"}
-)
-
-// unusually reports whether the run has requests of that kind, no others out of range, and
-// nothing but requests.
-func (x *exam) unusually(u unusual) bool {
+// unusually reports whether the run has requests for such a number of tokens, no others out of range, and nothing but
+// requests.
+func (x *exam) unusually(is func(n, burst int) bool) bool {
 	burst := x.Schedule.Config.Burst
-	asked := func(which func(s conformance.Step) bool) bool {
-		return slices.ContainsFunc(x.Schedule.Steps,
-			func(s conformance.Step) bool { return s.Op == verb.Allow && which(s) })
-	}
-	return x.judgeable() && !x.beyondRequests() && asked(func(s conformance.Step) bool { return u.is(s.N, burst) }) &&
-		!asked(func(s conformance.Step) bool { return x.outOfRange(s) && !u.is(s.N, burst) })
+	return x.judgeable() && !x.beyondRequests() && asks(x.Schedule, is) &&
+		!slices.ContainsFunc(x.Schedule.Steps, func(s conformance.Step) bool {
+			return s.Op == verb.Allow && x.outOfRange(s) && !is(s.N, burst)
+		})
 }
 
-// changedBy looks for a decision that requests of that kind have changed. The exact bucket
-// does not count what they were given, so that a later decision shows it.
-func changedBy(u unusual) func(*exam, suite.Rerun) *suite.Violation {
+// changedBy looks for a decision that requests for such a number of tokens have changed, and says what they are. The
+// account does not count what they were given, so that a later decision shows it.
+func changedBy(is func(n, burst int) bool, what string) func(*exam, suite.Rerun) *suite.Violation {
 	return func(x *exam, again suite.Rerun) *suite.Violation {
-		if !x.unusually(u) {
+		if !x.unusually(is) {
 			return nil
 		}
-		return x.without(again, u.what, u.what, func(d *conformance.Done) bool {
-			return d.Op == verb.Allow && u.is(d.N, x.Schedule.Config.Burst)
+		return x.without(again, what, what, func(d *conformance.Done) bool {
+			return d.Op == verb.Allow && is(d.N, x.Schedule.Config.Burst)
 		})
 	}
 }

@@ -61,7 +61,7 @@ func (c *contract) requestRules() []rule {
 			Ops: ops(opSeveral), Declared: []string{"Initial"},
 			About: asksFor(isZero),
 			Check: law("RL-N0"),
-			Again: changedBy(zero),
+			Again: changedBy(isZero, "a request for 0 tokens"),
 		},
 		{
 			Rule: core("RL-NEG", "A request for a negative number of tokens MUST NOT add tokens; it is refused "+
@@ -70,7 +70,7 @@ func (c *contract) requestRules() []rule {
 			About:   asksFor(isNegative),
 			Unusual: func(s conformance.Schedule) bool { return asks(s, isNegative) },
 			Check:   law("RL-NEG"),
-			Again:   changedBy(negative),
+			Again:   changedBy(isNegative, "a request for a negative number"),
 		},
 		{
 			Rule: core("RL-NBIG", "A request for more than the burst MUST NOT be granted, however large, and MUST "+
@@ -83,7 +83,7 @@ func (c *contract) requestRules() []rule {
 			About:   either(asksFor(isTooMany), suite.Has(verb.SetBurst)),
 			Unusual: func(s conformance.Schedule) bool { return asks(s, isTooMany) },
 			Check:   law("RL-NBIG"),
-			Again:   changedBy(tooMany),
+			Again:   changedBy(isTooMany, "a request for more than the burst"),
 		},
 	}
 }
