@@ -422,6 +422,12 @@ func (a *account) debt() string {
 		a.words(least, most, "at least "), timeline.Duration(a.at))
 }
 
+// float is a number of units in tokens.
+func (a *account) float(units *big.Int) float64 {
+	f, _ := new(big.Rat).SetFrac(units, a.one).Float64()
+	return f
+}
+
 // words describes a number of tokens between two bounds; without a floor only one is known.
 func (a *account) words(least, most *big.Int, only string) string {
 	read := func(n *big.Int) string { return tokens(n, a.one) }

@@ -179,19 +179,15 @@ func (x *exam) envelope() *suite.Violation {
 			a := x.account()
 			top := x.top(g, burst, over, first.at, last.at, x.traits.Overdraft || prepaid)
 			flow := a.times(a.flowOf(rate), int64(last.at-first.at))
-			most := a.sum(flow, new(big.Int).Mul(top, a.one))
+			most := a.sum(flow, a.tokens(top))
 			if a.tokens(sum).Cmp(a.sum(most, a.tolerance)) <= 0 {
 				continue
 			}
-			in := func(units *big.Int) string {
-				f, _ := new(big.Rat).SetFrac(units, a.one).Float64()
-				return number(f)
-			}
 			if alone {
-				top = big.NewInt(int64(burst))
+				top = burst
 			}
-			return x.broken(last.at, brings(last.at-first.at, rate, in(flow), top)+paid,
-				"%d tokens were granted %s, want %s at the most", sum, period(first.at, last.at), in(most))
+			return x.broken(last.at, brings(last.at-first.at, rate, number(a.float(flow)), top)+paid,
+				"%d tokens were granted %s, want %s at the most", sum, period(first.at, last.at), number(a.float(most)))
 		}
 	}
 	return nil
@@ -205,11 +201,11 @@ func period(from, to time.Duration) string {
 }
 
 // brings says what may be granted in a window: what the rate brings, and the burst.
-func brings(window time.Duration, rate Rate, tokens string, burst any) string {
+func brings(window time.Duration, rate Rate, tokens string, burst int) string {
 	if window == 0 {
-		return fmt.Sprintf("at one instant no more may be granted than the burst of %v", burst)
+		return fmt.Sprintf("at one instant no more may be granted than the burst of %d", burst)
 	}
-	return fmt.Sprintf("in %s the rate %s brings %s, on top of a burst of %v",
+	return fmt.Sprintf("in %s the rate %s brings %s, on top of a burst of %d",
 		timeline.Duration(window), rate, timeline.Count(tokens, "token"), burst)
 }
 
@@ -217,27 +213,26 @@ func brings(window time.Duration, rate Rate, tokens string, burst any) string {
 // tokens that were given back late. A limiter that grants requests for more than the burst, or for
 // more than there is, may grant the largest of them as well: instead of the burst if the request waits
 // until it is paid for, on top of the burst if the next request pays.
-func (x *exam) top(g granted, burst, largest int, from, to time.Duration, onTop bool) *big.Int {
-	top, over := big.NewInt(int64(burst)), big.NewInt(int64(largest))
+func (x *exam) top(g granted, burst, largest int, from, to time.Duration, onTop bool) int {
+	top := burst
 	switch {
 	case largest == 0:
 	case onTop:
-		top.Add(top, over)
+		top = plus(top, largest)
 	case x.traits.Oversize != OversizeRejected:
-		top = larger(top, new(big.Int).Add(over, between(g.raised, from, to)))
+		top = max(top, plus(largest, between(g.raised, from, to)))
 		if x.traits.Oversize == OversizePrepaid {
-			top = new(big.Int).Add(top, over)
+			top = plus(top, largest)
 		}
 	}
-	return new(big.Int).Add(top, between(g.late, from, to))
+	return plus(top, between(g.late, from, to))
 }
 
 // between adds up the grants from one instant to another.
-func between(all []grant, from, to time.Duration) *big.Int {
-	sum := new(big.Int)
+func between(all []grant, from, to time.Duration) (sum int) {
 	for _, g := range all {
 		if g.at >= from && g.at <= to {
-			sum.Add(sum, big.NewInt(int64(g.n)))
+			sum = plus(sum, g.n)
 		}
 	}
 	return sum

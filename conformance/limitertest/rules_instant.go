@@ -3,7 +3,6 @@ package limitertest
 import (
 	"fmt"
 	"math"
-	"math/big"
 	"slices"
 	"time"
 
@@ -98,16 +97,12 @@ func (x *exam) past() *suite.Violation {
 		if sum += s.N; sum-unpaid <= burst {
 			continue
 		}
-		limit := big.NewRat(int64(rate.Events), int64(rate.Per))
-		limit.Mul(limit, new(big.Rat).SetInt64(int64(hi-lo)))
-		limit.Add(limit, new(big.Rat).SetInt64(int64(burst+unpaid)))
-		most := new(big.Rat).Add(limit, new(big.Rat).SetFrac(a.tolerance, a.one))
-		if new(big.Rat).SetInt64(int64(sum)).Cmp(most) > 0 {
-			f, _ := limit.Float64()
+		most := a.sum(a.times(a.flowOf(rate), int64(hi-lo)), a.tokens(burst+unpaid))
+		if a.tokens(sum).Cmp(a.sum(most, a.tolerance)) > 0 {
 			return x.broken(s.At,
 				fmt.Sprintf("all instants lie between %s and %s; an earlier one adds no time",
 					timeline.Duration(lo), timeline.Duration(hi)),
-				"%d tokens were granted by step %d, want %s at the most", sum, i+1, number(f))
+				"%d tokens were granted by step %d, want %s at the most", sum, i+1, number(a.float(most)))
 		}
 	}
 	return nil

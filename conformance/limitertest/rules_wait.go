@@ -165,17 +165,8 @@ func (x *exam) waitsInOrder() *suite.Violation {
 // mayOvertake reports whether the limit or the burst was changed between the beginnings of two waits, or
 // somebody gave up and the first keeps its instant all the same: what came back is for the second then.
 func (x *exam) mayOvertake(first, second *conformance.Done) bool {
-	if x.changed(first.At, second.At, verb.SetLimit, verb.SetBurst) {
-		return true
-	}
-	if x.traits.OnChange == OnChangeServes {
-		return false
-	}
-	return x.changed(first.At, second.At, verb.Cancel) ||
-		slices.ContainsFunc(x.Done, func(d conformance.Done) bool {
-			return d.Op == verb.Wait && !d.OK && d.Ended.At > d.At &&
-				d.Ended.At >= first.At && d.Ended.At <= second.At
-		})
+	return x.changed(first.At, second.At, verb.SetLimit, verb.SetBurst) ||
+		x.traits.OnChange != OnChangeServes && x.left(first.At, second.At)
 }
 
 func (x *exam) waitsInTime() *suite.Violation {
