@@ -98,11 +98,10 @@ func (c *contract) moved(
 		}
 		return time.Duration(ns) + rest
 	}
-	out.Config = s.Config.Without("rate").Without("burst").With("rate", to.Rate.String()).
-		With("burst", fmt.Sprint(to.Burst))
+	s = recast(s, to, scale)
+	out.Config = s.Config
 	more, begun := to.Burst-old.Burst, map[int]bool{}
 	for _, st := range s.Steps {
-		st.At, st.D = scale(st.At), scale(st.D)
 		first := conformance.Step{Op: ask, N: 1, K: st.K, At: st.At}
 		switch {
 		case begun[st.K] || c.spec.Traits.Initial != InitialFull || ask != verb.Allow:
@@ -113,12 +112,6 @@ func (c *contract) moved(
 			out.Steps = append(out.Steps, slices.Repeat([]conformance.Step{first}, max(0, more))...)
 		}
 		begun[st.K] = true
-		switch asks := st.Op == verb.Allow || claims(st); {
-		case asks && st.N > old.Burst && st.N <= suite.Many:
-			st.N += more
-		case asks && st.N <= old.Burst:
-			st.N = min(st.N, to.Burst)
-		}
 		out.Steps = append(out.Steps, st)
 	}
 	return out, ok

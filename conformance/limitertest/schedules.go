@@ -202,27 +202,33 @@ func (c *contract) fitted(s conformance.Schedule) conformance.Schedule {
 	if c.usual.Burst > 1 && !c.tied || c.usual.Burst < 1 || old.Rate.Interval() == 0 || old.Burst < 1 {
 		return s
 	}
-	rate, burst := old.Rate.String(), 1
-	if c.tied {
-		rate, burst = fmt.Sprintf("%d/1s", old.Burst), old.Burst
+	to := Config{perSecond(old.Burst), old.Burst}
+	if !c.tied {
+		to = Config{old.Rate, 1}
 	}
-	s.Config = old.Without("rate").Without("burst").With("rate", rate).With("burst", fmt.Sprint(burst))
-	s.Steps = slices.Clone(s.Steps)
-	scale := func(d time.Duration) time.Duration {
-		if d <= 0 || s.Config.Rate == old.Rate {
+	return recast(s, to, func(d time.Duration) time.Duration {
+		if d <= 0 || to.Rate == old.Rate {
 			return d
 		}
-		return time.Duration(float64(d) * float64(s.Config.Rate.Interval()) / float64(old.Rate.Interval()))
-	}
+		return time.Duration(float64(d) * float64(to.Rate.Interval()) / float64(old.Rate.Interval()))
+	})
+}
+
+// recast returns a schedule as one of another configuration, with its times scaled: what is within the burst stays
+// within it, and what is more, unless that is a huge number, is as much more.
+func recast(s conformance.Schedule, to Config, scale func(time.Duration) time.Duration) conformance.Schedule {
+	burst := s.Config.Burst
+	s.Config = s.Config.Without("rate").Without("burst").With("rate", to.Rate.String()).
+		With("burst", fmt.Sprint(to.Burst))
+	s.Steps = slices.Clone(s.Steps)
 	for i := range s.Steps {
 		st := &s.Steps[i]
 		st.At, st.D = scale(st.At), scale(st.D)
-		switch {
-		case st.Op != verb.Allow && !claims(*st):
-		case st.N > old.Burst:
-			st.N += burst - old.Burst
-		default:
-			st.N = min(st.N, burst)
+		switch asks := st.Op == verb.Allow || claims(*st); {
+		case asks && st.N <= burst:
+			st.N = min(st.N, to.Burst)
+		case asks && st.N <= suite.Many:
+			st.N += to.Burst - burst
 		}
 	}
 	return s
