@@ -298,13 +298,9 @@ func starvingWaits() []conformance.Schedule {
 
 // nearlyThere lists schedules in which tokens are waited for that come after one nanosecond or two.
 func (e *explorer) nearlyThere() []conformance.Schedule {
-	ask := asking(e.Suite)
-	if ask == "" {
-		return nil
-	}
 	var out []conformance.Schedule
 	claim := supported(e.Suite, steps("wait 1", "wait 1 1ns", "reserve 1"))
-	head := []conformance.Step{{Op: ask, N: 1}}
+	head := []conformance.Step{{Op: asking(e.Suite), N: 1}}
 	for _, rate := range []string{"1000000000/1s", "600000000/1s"} {
 		out = append(out, followed(limited(rate, 1), head, claim, []time.Duration{0, 1}, 3)[1:]...)
 	}

@@ -12,7 +12,8 @@ import (
 )
 
 // ways lists the schedules that begin with a text and go on with one of the alternatives of each part, in the order of
-// the text. Alternatives stand between semicolons, their steps between commas, and +20 lets 20 milliseconds pass.
+// the text. Alternatives stand between semicolons, their steps between commas, and +20 lets 20 milliseconds pass. A ~
+// is after a step that races.
 func ways(head string, parts ...string) []conformance.Schedule {
 	type begun struct {
 		text string
@@ -30,7 +31,8 @@ func ways(head string, parts ...string) []conformance.Schedule {
 						ms, _ := strconv.Atoi(gap)
 						one.at += ms
 					} else if st != "" {
-						one.text += fmt.Sprintf(" | %s @%dms", st, one.at)
+						st, races := strings.CutSuffix(st, "~")
+						one.text += fmt.Sprintf(" | %s @%dms%s", st, one.at, suite.If(races, "~"))
 					}
 				}
 				next = append(next, one)
@@ -165,16 +167,8 @@ func lateInThePast() []conformance.Schedule {
 // asAnotherIs lists schedules in which a wait is given up, and without a pause the one before it, whose tokens it may
 // get before it goes on. It has them then, or leaves them.
 func asAnotherIs() []conformance.Schedule {
-	var texts []string
-	for _, first := range []string{"wait 3", "reserve 3"} {
-		for _, given := range []string{"cancel 2 @150ms | cancel 1 @150ms~", "cancel 1 @150ms | cancel 2 @150ms~"} {
-			for _, then := range []string{"allow 1 @150ms", "wait 1 @150ms", "allow 1 @150ms | allow 1 @150ms"} {
-				texts = append(texts,
-					fmt.Sprintf("rate=10/1s burst=3 | allow 3 @0 | %s @0 | wait 1 @0 | %s | %s", first, given, then))
-			}
-		}
-	}
-	return suite.ParseAll(texts...)
+	return ways("rate=10/1s burst=3 | allow 3 @0", "wait 3, wait 1; reserve 3, wait 1",
+		"+150, cancel 2, cancel 1~; +150, cancel 1, cancel 2~", "allow 1; wait 1; allow 1, allow 1")
 }
 
 // harmless lists histories of reservations and waits that are given up, and puts between any two of their steps what

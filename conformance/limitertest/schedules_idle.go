@@ -18,12 +18,8 @@ const idleTimes = 12
 // than they need to be full: what one idle time leaves over is too little to show, and is a token
 // or the greater part of one once it has added up.
 func (e *explorer) idling() []conformance.Schedule {
-	ask := asking(e.Suite)
-	if ask == "" {
-		return nil
-	}
 	var out []conformance.Schedule
-	one := conformance.Step{Op: ask, N: 1}
+	one := conformance.Step{Op: asking(e.Suite), N: 1}
 	for burst := 1; burst <= 3; burst++ {
 		cfg, full := limited("10/1s", burst), time.Duration(burst)*interval
 		for _, gap := range []time.Duration{full + 2*interval, full + 5*interval/2, 20 * full, e.c.long(cfg)} {
@@ -64,11 +60,7 @@ func (e *explorer) wrapping(one conformance.Step) (out []conformance.Schedule) {
 // owing lists schedules in which something is owed for days, or if the next request pays, for many
 // years.
 func (e *explorer) owing() []conformance.Schedule {
-	ask := asking(e.Suite)
-	if ask == "" {
-		return nil
-	}
-	head := []conformance.Step{{Op: ask, N: 1}}
+	head := []conformance.Step{{Op: asking(e.Suite), N: 1}}
 	all := followed(limited("1/24h", 1), head, supported(e.Suite, steps("reserve 1", "wait 1")),
 		[]time.Duration{0, 2 * time.Second, 5 * time.Hour}, 3)[1:]
 	if !e.c.spec.Traits.Overdraft {
