@@ -50,10 +50,7 @@ func (o observer) plan() plan {
 
 // credit is how many tokens are granted on top of those that the bucket holds.
 func (o observer) credit() int {
-	if o.c.spec.Traits.Overdraft || o.overdraft() {
-		return 1
-	}
-	return 0
+	return suite.Number(o.c.spec.Traits.Overdraft || o.overdraft())
 }
 
 // overdraft asks a full bucket for all that it holds, and then for two tokens more.

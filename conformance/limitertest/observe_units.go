@@ -117,13 +117,13 @@ func (a arrivals) between(gaps []time.Duration, fault time.Duration) arrivals {
 
 // units says what a limiter counts in: tokens that arrive together at any rate, or a time in
 // which any number of them does.
-func (o observer) units() (refillSize int, grain time.Duration) {
+func (o observer) units() *units {
 	if o.c.units != nil {
-		return o.c.units.refillSize, o.c.units.grain
+		return o.c.units
 	}
 	o.c.units = &units{}
 	if o.c.trip > 0 {
-		return 0, 0 // nobody can tell when something arrived
+		return o.c.units // nobody can tell when something arrived
 	}
 	for _, events := range []int{1_000_000, 1000, 10} {
 		a := o.arrivals(events)
@@ -141,7 +141,7 @@ func (o observer) units() (refillSize int, grain time.Duration) {
 		}
 		break
 	}
-	return o.c.units.refillSize, o.c.units.grain
+	return o.c.units
 }
 
 // byTokens reports whether the rate brings what arrives together in just the time between two
@@ -156,38 +156,30 @@ type units struct {
 	grain      time.Duration
 }
 
-func (o observer) refillSize() int { n, _ := o.units(); return n }
-
-func (o observer) grain() int { _, d := o.units(); return int(d) }
-
 // unevenRates are events and seconds of rates that neither binary nor decimal fractions hold
 // exactly.
 var unevenRates = [][2]int{{1, 7}, {10, 13}, {3, 7}, {7, 29}, {1, 3}, {11, 13}}
 
 // precision reports whether the rate is a float32. A limiter that is off by more has another mistake.
 func (o observer) precision() int {
-	if o.digits() == 7 {
-		return int(PrecisionFloat32)
+	if o.c.trip > 0 || *o.units() != (units{}) || !o.s.Accepts(opRequest) {
+		return 0
 	}
-	return 0
+	fewest := math.MaxInt
+	for _, r := range unevenRates {
+		if n := o.digits(Rate{Events: r[0], Per: time.Duration(r[1]) * time.Second}); n > 0 {
+			fewest = min(fewest, n)
+		}
+	}
+	if fewest != 7 {
+		return 0
+	}
+	return int(PrecisionFloat32)
 }
 
 // digits asks ever closer to the instant of a token, and says how many digits of the rate
 // are right: 7 or fewer, 0 if more are.
-func (o observer) digits() (fewest int) {
-	if size, grain := o.units(); o.c.trip > 0 || size > 0 || grain > 0 || !o.s.Accepts(opRequest) {
-		return 0
-	}
-	for _, r := range unevenRates {
-		if n := o.digitsOf(Rate{Events: r[0], Per: time.Duration(r[1]) * time.Second}); n > 0 &&
-			(fewest == 0 || n < fewest) {
-			fewest = n
-		}
-	}
-	return fewest
-}
-
-func (o observer) digitsOf(r Rate) (right int) {
+func (o observer) digits(r Rate) (right int) {
 	o.trial([]Config{{r, 1}}, func(st *suite.Stage, f *Funcs, _ Config) {
 		at := 100 * r.Interval()
 		ask := func(at time.Duration) bool {

@@ -363,11 +363,11 @@ func (c *contract) Table(s *suite.Suite, t *Traits) []suite.Choice {
 		edge.Flag(&t.OneGoroutine, suite.Choice{Name: "OneGoroutine"}, nil,
 			"its documentation says that it is for one goroutine at a time"),
 		edge.Choice(&t.RefillSize, suite.Choice{
-			Name: "RefillSize", Literal: strconv.Itoa, Observe: look.refillSize,
+			Name: "RefillSize", Literal: strconv.Itoa, Observe: func() int { return look.units().refillSize },
 			Means: []string{"how many tokens arrive together, at instants that the limiter chooses"},
 		}),
 		edge.Choice(&t.Resolution, suite.Choice{
-			Name: "Resolution", Literal: edge.InUnits, Observe: look.grain,
+			Name: "Resolution", Literal: edge.InUnits, Observe: func() int { return int(look.units().grain) },
 			Means: []string{"its unit of time: tokens that accrue within one come at its end"},
 		}),
 		edge.Choice(&t.Precision, suite.Choice{Name: "Precision", Observe: look.precision, Order: suite.Ranked(2)},
