@@ -162,26 +162,6 @@ func (r Reservation) cancel(at time.Time, explicit bool) {
 	})
 }
 
-// beside returns f, with everything that takes tokens done to other first.
-func (f Funcs) beside(other Funcs) Funcs {
-	if allow := f.Allow; allow != nil {
-		f.Allow = func() bool { other.Allow(); return allow() }
-	}
-	if allowN := f.AllowN; allowN != nil {
-		f.AllowN = func(n int) bool { other.AllowN(n); return allowN(n) }
-	}
-	if allowAt := f.AllowAt; allowAt != nil {
-		f.AllowAt = func(t time.Time, n int) bool { other.AllowAt(t, n); return allowAt(t, n) }
-	}
-	if take := f.Take; take != nil {
-		f.Take = func(n int) Answer { other.Take(n); return take(n) }
-	}
-	if stop := f.Stop; stop != nil {
-		f.Stop = func() { other.Stop(); stop() }
-	}
-	return f
-}
-
 // claimant is a reservation or a wait that can be given up, by the reservation's cancel or
 // the wait's context. Those of a schedule are numbered from 1, in the order of their
 // steps.
@@ -235,6 +215,7 @@ type run struct {
 	*suite.Stage
 	c         *contract
 	impl      Funcs
+	twin      *Funcs // another limiter, of which everything is requested first; nil if there is none
 	claimants []*claimant
 	turn      int // steps so far
 	claimed   int // how many claimants' steps have begun
@@ -259,14 +240,13 @@ func (c *contract) Play(st *suite.Stage) {
 		}
 		return
 	}
+	why := suite.If(r.impl.keyed() && changesFirst(st.Steps()), "a key has no bucket before its first request")
 	if c.lasts(st.Schedule) && races(suite.Job{Schedule: st.Schedule}) {
-		st.Rec.Locked(func(rec *suite.Recording) { rec.LeftOut = "a step that takes time cannot race a timer" })
-		r.impl.end()
-		return
+		why = "a step that takes time cannot race a timer"
 	}
-	if r.impl.keyed() && changesFirst(st.Steps()) {
-		st.Rec.Locked(func(rec *suite.Recording) { rec.LeftOut = "a key has no bucket before its first request" })
-		r.impl.end()
+	if why != "" {
+		st.Rec.Locked(func(rec *suite.Recording) { rec.LeftOut = why })
+		r.end()
 		return
 	}
 	for _, s := range st.Steps() {
@@ -301,7 +281,7 @@ func (c *contract) Play(st *suite.Stage) {
 		if r.impl.Stop == nil && st.Time != Explicit {
 			st.Rest(end, refill)
 		}
-		_ = suite.Catch(r.impl.end)
+		_ = suite.Catch(r.end)
 	})
 }
 
@@ -310,9 +290,18 @@ func (r *run) made(cfg Config) bool {
 	return r.c.excludes(cfg) == "" && r.Make(func() {
 		r.impl = r.c.spec.New(r.Plain(), cfg).only(r.Time)
 		if r.Twice {
-			r.impl = r.impl.beside(r.c.spec.New(r.Plain(), cfg).only(r.Time))
+			twin := r.c.spec.New(r.Plain(), cfg).only(r.Time)
+			r.twin = &twin
 		}
 	})
+}
+
+// end releases what the limiters hold.
+func (r *run) end() {
+	if r.twin != nil {
+		r.twin.end()
+	}
+	r.impl.end()
 }
 
 // keyed reports whether it has a bucket for each key.
@@ -391,7 +380,12 @@ func (r *run) step(s conformance.Step) {
 		}
 		fallthrough
 	default:
-		r.await(s, func(done *conformance.Done) { r.impl.do(s, at, turn, done) })
+		r.await(s, func(done *conformance.Done) {
+			if r.twin != nil && s.Op == verb.Allow {
+				r.twin.do(s, at, turn, new(conformance.Done))
+			}
+			r.impl.do(s, at, turn, done)
+		})
 	}
 }
 
