@@ -124,37 +124,34 @@ func (c *contract) requestFamilies(s *suite.Suite) []suite.Family {
 		{Name: "polling", Schedules: often(inStep(limited("10/1s", 1), limited("3/1s", 1), limited("10/1s", 2),
 			limited("600000000/1s", 1))...)},
 	}
+	add := func(name string, all ...conformance.Schedule) {
+		out = append(out, suite.Family{Name: name, Schedules: all})
+	}
 	if c.tied { // most other configurations are refused
 		two := limited("2/1s", 2)
-		out = append(out, grid("a burst a second", limited("3/1s", 3), 3),
-			suite.Family{Name: "a burst a second", Schedules: c.sequences(two, asks(1), 5)},
-			suite.Family{Name: "a burst a second",
-				Schedules: often(polling(two, limited("3/1s", 3), limited("10/1s", 10))...)})
+		out = append(out, grid("a burst a second", limited("3/1s", 3), 3))
+		add("a burst a second", c.sequences(two, asks(1), 5)...)
+		add("a burst a second", often(polling(two, limited("3/1s", 3), limited("10/1s", 10))...)...)
 	}
 	if s.Accepts(verb.Tokens) {
-		two := limited("10/1s", 2)
-		out = append(out, suite.Family{Name: "queries",
-			Schedules: c.sequences(two, append(asks(1), lastTokens), 4)})
+		add("queries", c.sequences(limited("10/1s", 2), append(asks(1), lastTokens), 4)...)
 	}
 	if s.Accepts(opSeveral) {
 		for _, n := range []int{0, -1, -3, 4, math.MaxInt32, math.MaxInt, math.MinInt} {
 			allow := steps("allow 3", fmt.Sprintf("allow %d", n), "allow 1")
-			out = append(out, suite.Family{Name: "odd numbers",
-				Schedules: suite.Sequences(usual, allow, []time.Duration{0, interval / 2, interval}, 3)})
+			add("odd numbers", suite.Sequences(usual, allow, []time.Duration{0, interval / 2, interval}, 3)...)
 		}
 	}
 	if s.Accepts(verb.Fault) {
-		fault := func(n int) conformance.Step { return conformance.Step{Op: verb.Fault, N: n} }
-		out = append(out, suite.Family{Name: "faults", Schedules: c.allFitted(suite.Sequences(limited("10/1s", 2),
-			[]conformance.Step{{Op: verb.Allow, N: 1}, fault(1), fault(0)},
-			[]time.Duration{0, interval / 2, 2 * interval}, 5))})
+		add("faults", c.allFitted(suite.Sequences(limited("10/1s", 2), steps("allow 1", "fault 1", "fault 0"),
+			[]time.Duration{0, interval / 2, 2 * interval}, 5))...)
 	}
 	if s.Time == Explicit && s.Accepts(verb.Allow) {
 		two, gaps := limited("1/1s", 2), []time.Duration{0, time.Second, -time.Second}
-		out = append(out, suite.Family{Name: "back in time", Schedules: c.allFitted(slices.Concat(
+		add("back in time", c.allFitted(slices.Concat(
 			suite.Sequences(two, supported(s, steps("allow 1", "allow 2", "allow 0")), gaps, 4),
 			suite.EveryThird(two, supported(s, steps("allow 1", "allow 2")), gaps, 5),
-			toAndFro(limited("1/1s", 5)), toAndFro(limited("1000000000/1s", 5))))})
+			toAndFro(limited("1/1s", 5)), toAndFro(limited("1000000000/1s", 5))))...)
 	}
 	return append(out, c.epochs(s, ask, grid)...)
 }
