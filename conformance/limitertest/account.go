@@ -25,7 +25,7 @@ type account struct {
 	tr     *conformance.Trace
 	traits *Traits
 	waived string                    // the law that is not demanded, to find out whether it is the one that was broken
-	needed bool                      // something would have been judged by it
+	asked  map[string]bool           // the laws by which something was judged, where they are of interest
 	watch  func(d *conformance.Done) // is called before each step, none of which ends the account then
 
 	*pad
@@ -88,17 +88,11 @@ func accounted(tr *conformance.Trace, traits *Traits) *difference {
 	return newAccount(tr, traits).replay()
 }
 
-// without follows the trace without demanding a law, and returns the first difference then, nil if there
-// is none, and whether the law is about anything in the trace.
-func (a *account) without(law string) (d *difference, about bool) {
-	a.waived = law
-	d = a.replay()
-	return d, a.needed
-}
-
 // waives reports whether a law is not demanded.
 func (a *account) waives(law string) bool {
-	a.needed = a.needed || a.waived == law
+	if a.asked != nil {
+		a.asked[law] = true
+	}
 	return a.waived == law
 }
 

@@ -7,7 +7,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/escapement-go/escapement/conformance"
 	"github.com/escapement-go/escapement/conformance/internal/suite"
 	"github.com/escapement-go/escapement/internal/timeline"
 	"github.com/escapement-go/escapement/internal/verb"
@@ -15,36 +14,12 @@ import (
 
 // waivers are the laws that a difference may break. The difference breaks the first of
 // them without which there is no difference. More particular laws come first.
-var waivers = []struct {
-	law string
-	ops []conformance.Op
-}{
-	{"RL-NEG", ops(verb.Allow, verb.Wait, verb.Reserve)},
-	{"RL-N0", ops(verb.Allow, verb.Wait, verb.Reserve)},
-	{"RL-NBIG", ops(verb.Wait)},
-	{"W-PRE", ops(verb.Wait)},
-	{"W-DEADEQ", ops(verb.Wait)},
-	{"W-DEAD", ops(verb.Wait)},
-	{"W-CANCEL", ops(verb.Cancel)},
-	{"CN-IDEM", ops(verb.Cancel)},
-	{"CN-LATE", ops(verb.Cancel)},
-	{"CN-LIFO", ops(verb.Cancel)},
-	{"CN-ANY", ops(verb.Cancel)},
-	{"CN-UPPER", ops(verb.Cancel)},
-	{"CN-LOWER", ops(verb.Cancel)},
-	{"W-WAKE", ops(verb.Wait)},
-	{"RL-INFOUT", ops(verb.SetLimit)},
-	{"RL-LIM0", ops(verb.SetLimit)},
-	{"SL-NORETRO", ops(verb.SetLimit)},
-	{"SL-KEEP", ops(verb.SetLimit)},
-	{"SB-NOGIFT", ops(verb.SetBurst)},
-	{"SB-CAP", ops(verb.SetBurst)},
-	{"SB-LIVE", ops(verb.SetBurst)},
-	{"RS-OK", ops(verb.Reserve)},
-	{"RS-DEBT", ops(verb.Reserve)},
-	{eatsNothing, ops(verb.Wait)},
-	{eatsTwice, ops(verb.Wait)},
-	{eatsAnything, ops(verb.Wait)},
+var waivers = []string{
+	"RL-NEG", "RL-N0", "RL-NBIG",
+	"W-PRE", "W-DEADEQ", "W-DEAD", "W-CANCEL",
+	"CN-IDEM", "CN-LATE", "CN-LIFO", "CN-ANY", "CN-UPPER", "CN-LOWER", "W-WAKE",
+	"RL-INFOUT", "RL-LIM0", "SL-NORETRO", "SL-KEEP", "SB-NOGIFT", "SB-CAP", "SB-LIVE",
+	"RS-OK", "RS-DEBT", eatsNothing, eatsTwice, eatsAnything,
 }
 
 // A wait may break W-EATS in several ways. Only the first two explain a wait that returns a little
@@ -63,6 +38,8 @@ type memory struct {
 	// basic are the laws that were broken where no other law explained the difference:
 	// from then on a difference that seems to break one of them does.
 	basic map[string]bool
+	// about selects the runs that the rule of each law judges.
+	about map[string]func(suite.Job) bool
 }
 
 // enough is for how many differences of each family the law is looked for, which takes
@@ -71,7 +48,10 @@ const enough = 200
 
 // Forget begins a new exploration.
 func (c *contract) Forget() {
-	c.learnt = memory{traced: map[string]int{}, basic: map[string]bool{}}
+	c.learnt = memory{map[string]int{}, map[string]bool{}, map[string]func(suite.Job) bool{}}
+	for _, r := range c.Rules() {
+		c.learnt.about[r.ID] = r.About
+	}
 }
 
 // trace returns the first difference between a run and the account, with the law that it
@@ -79,7 +59,7 @@ func (c *contract) Forget() {
 // that judges them. A run that is judged again uses what was learnt, and adds nothing to it.
 func (m memory) trace(x *exam, job suite.Job) *difference {
 	if job.Review {
-		m = memory{traced: map[string]int{}, basic: maps.Clone(m.basic)}
+		m.traced, m.basic = map[string]int{}, maps.Clone(m.basic)
 	}
 	if m.traced[job.Family] >= enough && x.beyondRequests() {
 		return nil
@@ -95,20 +75,36 @@ func (m memory) trace(x *exam, job suite.Job) *difference {
 	if m.basic[d.law] {
 		return d
 	}
+	law := x.explanation(d, x.account, true)
+	if law == "" {
+		m.basic[d.law] = true
+		return d
+	}
+	if d.law = law; law == "W-CANCEL" {
+		d.because += x.gaveUp(d.at)
+	}
+	return d
+}
+
+// explanation is the first of the laws without which an account does not differ from a run where it did, or if later
+// says so differs later; "" if there is none.
+func (x *exam) explanation(d *difference, account func() *account, later bool) string {
+	first := account()
+	first.asked = map[string]bool{}
+	first.replay()
 	for _, w := range waivers {
-		if !suite.Has(w.ops...)(job) || w.law == eatsAnything && d.slight {
+		law, _, _ := strings.Cut(w, ":")
+		about := x.of.learnt.about[law](suite.Job{Schedule: x.Schedule})
+		if !about || !first.asked[w] || w == eatsAnything && (d.slight || !later) {
 			continue
 		}
-		other, about := x.account().without(w.law)
-		if about && (other == nil || other.event > d.event) {
-			if d.law, _, _ = strings.Cut(w.law, ":"); d.law == "W-CANCEL" {
-				d.because += x.gaveUp(d.at)
-			}
-			return d
+		a := account()
+		a.waived = w
+		if other := a.replay(); other == nil || later && other.event > d.event {
+			return law
 		}
 	}
-	m.basic[d.law] = true
-	return d
+	return ""
 }
 
 // leavesOtherwise reports whether the account agrees with a run if those who wait take another's giving up otherwise

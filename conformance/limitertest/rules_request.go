@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/escapement-go/escapement/conformance"
+	"github.com/escapement-go/escapement/conformance/internal/edge"
 	"github.com/escapement-go/escapement/conformance/internal/suite"
 	"github.com/escapement-go/escapement/internal/timeline"
 	"github.com/escapement-go/escapement/internal/verb"
@@ -207,32 +208,29 @@ func (x *exam) cap() *suite.Violation {
 				"Tokens() = %s at %s, want %d at the most", number(d.Tokens), timeline.Duration(d.At), burst)
 		}
 	}
-	if !x.plain() || x.beyondRequests() {
+	first := x.unexplained
+	if first == nil || !x.plain() || x.beyondRequests() {
 		return nil
 	}
-	sum, at, from := 0, time.Duration(-1), time.Duration(0)
-	for _, d := range x.Done {
-		if d.Op != verb.Allow || !d.OK || x.Schedule.Config.Rate.Interval() == 0 {
-			continue
-		}
-		if d.At != at {
-			sum, from, at = 0, at, d.At
-		}
-		paid := sum
-		if sum = plus(sum, d.N); !x.traits.Overdraft {
-			paid = sum
-		}
-		rate := x.Schedule.Config.Rate
-		if paid > plus(burst, x.traits.lump(rate)+x.traits.meanwhile(rate, 1)) {
-			because := fmt.Sprintf("the burst is %d", burst)
-			if from >= 0 {
-				because += ", and the limiter had been idle since " + timeline.Duration(from)
-			}
-			return x.broken(at, because,
-				"%d tokens were granted at the instant %s, want %d at the most", sum, timeline.Duration(at), burst)
+	sum, from := 0, time.Duration(-1)
+	for _, d := range x.Done[:first.event+1] {
+		switch {
+		case d.Op != verb.Allow || !d.OK:
+		case d.At < first.at:
+			from = d.At
+		default:
+			sum = plus(sum, d.N)
 		}
 	}
-	return nil
+	if sum <= burst || !x.Done[first.event].OK {
+		return nil
+	}
+	because := fmt.Sprintf("the burst is %d", burst)
+	if from >= 0 {
+		because += ", and the limiter had been idle since " + timeline.Duration(from)
+	}
+	return x.broken(first.at, because, "%d tokens were granted at the instant %s, want %d at the most",
+		sum, timeline.Duration(first.at), burst)
 }
 
 // tokens judges what Tokens returned. It may also be the level of a limiter that breaks
@@ -251,14 +249,8 @@ func (x *exam) tokens() *suite.Violation {
 	if d == nil || d.law != "RL-TOKENS" {
 		return nil
 	}
-	for _, w := range waivers {
-		if !suite.Has(w.ops...)(suite.Job{Schedule: x.Schedule}) || w.law == eatsAnything && x.unexplained == nil {
-			continue
-		}
-		other, about := look().without(w.law)
-		if about && (other == nil || other.event > d.event && x.unexplained != nil) {
-			return nil
-		}
+	if x.explanation(d, look, x.unexplained != nil) != "" {
+		return nil
 	}
 	return x.broken(d.at, d.because, "%s", d.headline)
 }
@@ -304,4 +296,67 @@ func (x *exam) fractions() *suite.Violation {
 		"%s had been granted by %s, want %d", timeline.Count(got, "token"), timeline.Duration(a.at), want)
 	broken.Lanes = append([]suite.Lane{due}, x.answers()...)
 	return broken
+}
+
+// unusually reports whether the run has requests for such a number of tokens, no others out of range, and nothing but
+// requests.
+func (x *exam) unusually(is func(n, burst int) bool) bool {
+	burst := x.Schedule.Config.Burst
+	return x.judgeable() && !x.beyondRequests() && asks(x.Schedule, is) &&
+		!slices.ContainsFunc(x.Schedule.Steps, func(s conformance.Step) bool {
+			return s.Op == verb.Allow && x.outOfRange(s) && !is(s.N, burst)
+		})
+}
+
+// changedBy looks for a decision that requests for such a number of tokens have changed, and says what they are. The
+// account does not count what they were given, so that a later decision shows it.
+func changedBy(is func(n, burst int) bool, what string) func(*exam, suite.Rerun) *suite.Violation {
+	return func(x *exam, again suite.Rerun) *suite.Violation {
+		if !x.unusually(is) {
+			return nil
+		}
+		return x.without(again, what, what, func(d *conformance.Done) bool {
+			return d.Op == verb.Allow && is(d.N, x.Schedule.Config.Burst)
+		})
+	}
+}
+
+func (x *exam) denyPure(again suite.Rerun) *suite.Violation {
+	if !x.plain() || x.beyondRequests() || len(x.Schedule.Steps) > 8 || x.traits.Resolution > 0 {
+		return nil // a run at other instants within the grain may be decided otherwise
+	}
+	denied := func(d conformance.Done) bool { return d.Op == verb.Allow && !d.OK }
+	if !slices.ContainsFunc(x.Done, denied) {
+		return nil
+	}
+	lacking := map[*conformance.Done]bool{}
+	x.watch(func(a *account, d *conformance.Done) { lacking[d] = denied(*d) && a.hi.Cmp(a.need(d.N)) < 0 })
+	return x.without(again, "the denied requests", "a denied request",
+		func(d *conformance.Done) bool { return lacking[d] })
+}
+
+// without runs the schedule again without the steps that drop selects, which are all of something, and looks for
+// another step that is then decided differently, if rounding does not explain that.
+func (x *exam) without(again suite.Rerun, all, one string, drop func(d *conformance.Done) bool) *suite.Violation {
+	if len(x.Done) > 0 && x.traits.Initial != InitialFull && drop(&x.Done[0]) {
+		return nil // a bucket that is not full at first may begin to fill at any first request
+	}
+	d, _, _ := edge.Without(x.Recording, again, drop)
+	if d == nil || !x.clear(d) {
+		return nil // where either is right, what follows may differ too
+	}
+	return x.broken(d.At, "without "+all+" before it, the same limiter decides differently",
+		"%s %d at %s: %s changed the outcome", d.Op, d.N, timeline.Duration(d.At), one)
+}
+
+// clear reports whether only one answer to a request is right, whatever rounding does, and where requests take time
+// whether it got the other one.
+func (x *exam) clear(d *conformance.Done) (yes bool) {
+	x.watch(func(a *account, o *conformance.Done) {
+		if o == d {
+			spares, lacks := a.spares(d.N), a.lacks(d.N)
+			yes = (spares || lacks) && (x.traits.Latency == 0 || spares != d.OK)
+		}
+	})
+	return yes
 }
