@@ -141,15 +141,14 @@ func (x *exam) changed(from, to time.Duration, ops ...conformance.Op) bool {
 
 // broken makes a violation with the lanes of a limiter.
 func (x *exam) broken(at time.Duration, because, headline string, args ...any) *suite.Violation {
-	v := &suite.Violation{Headline: fmt.Sprintf(headline, args...), Because: because, At: at}
+	var lanes []suite.Lane
 	steps := x.Schedule.Steps
 	otherKey := func(st conformance.Step) bool { return edge.Key(st) != edge.Key(steps[0]) }
-	if x.beyondRequests() || x.prepaid() || x.Schedule.Config.Rate.Per <= 0 || slices.ContainsFunc(steps, otherKey) {
-		v.Lanes = x.answers() // the bucket says nothing of what is wanted
-	} else {
-		v.Lanes = x.decided()
+	if !x.beyondRequests() && !x.prepaid() && x.Schedule.Config.Rate.Per > 0 && !slices.ContainsFunc(steps, otherKey) {
+		lanes = append(lanes, x.wanted()) // elsewhere the bucket says nothing of that
 	}
-	return v
+	return &suite.Violation{Headline: fmt.Sprintf(headline, args...), Because: because, At: at,
+		Lanes: append(lanes, x.got())}
 }
 
 // breaks returns the difference from the account, if it breaks the law.
@@ -160,10 +159,9 @@ func (x *exam) breaks(law string) *suite.Violation {
 	return nil
 }
 
-// decided are what the timeline shows of requests: what the exact bucket grants and what
-// was granted.
-func (x *exam) decided() []suite.Lane {
-	want, got := suite.Lane{Name: "want"}, suite.Lane{Name: "got"}
+// wanted is what the timeline shows of requests that the exact bucket grants.
+func (x *exam) wanted() suite.Lane {
+	want := suite.Lane{Name: "want"}
 	x.watch(func(a *account, d *conformance.Done) {
 		if d.Op != verb.Allow {
 			return
@@ -176,14 +174,12 @@ func (x *exam) decided() []suite.Lane {
 			mark = suite.Granted[false]
 		}
 		want.Marks = append(want.Marks, suite.Mark{At: d.At, Text: mark})
-		got.Marks = append(got.Marks, suite.Mark{At: d.At, Text: suite.Granted[d.OK]})
 	})
-	return []suite.Lane{want, got}
+	return want
 }
 
-// answers are what the timeline shows where tokens are also waited for, reserved and given
-// back.
-func (x *exam) answers() []suite.Lane {
+// got is what the timeline shows of what was requested, waited for and reserved.
+func (x *exam) got() suite.Lane {
 	got := suite.Lane{Name: "got"}
 	for _, d := range x.Done {
 		mark := suite.Mark{At: d.At, Text: suite.Granted[d.OK]}
@@ -199,7 +195,7 @@ func (x *exam) answers() []suite.Lane {
 			got.Marks = append(got.Marks, mark)
 		}
 	}
-	return []suite.Lane{got}
+	return got
 }
 
 // tokens writes units, so many a token, as a number of tokens. What rounding makes whole is said to be less, or more.
