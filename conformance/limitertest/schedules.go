@@ -285,14 +285,10 @@ func full(ask conformance.Op, long func(conformance.Config) time.Duration) []con
 	for _, per := range []int{7, 13, 29} {
 		for events := 1; events < per; events++ {
 			for burst := 1; burst <= 3; burst++ {
-				s := conformance.Schedule{Config: limited(fmt.Sprintf("%d/%ds", events, per), burst)}
-				s.Steps = slices.Repeat([]conformance.Step{{Op: ask, N: 1}}, burst)
-				again := slices.Clone(s.Steps)
-				for i := range again {
-					again[i].At = long(s.Config)
-				}
-				s.Steps = append(s.Steps, again...)
-				out = append(out, s)
+				cfg := limited(fmt.Sprintf("%d/%ds", events, per), burst)
+				first, again := conformance.Step{Op: ask, N: 1}, conformance.Step{Op: ask, N: 1, At: long(cfg)}
+				out = append(out, suite.Plan(cfg, slices.Concat(slices.Repeat([]conformance.Step{first}, burst),
+					slices.Repeat([]conformance.Step{again}, burst))...))
 			}
 		}
 	}

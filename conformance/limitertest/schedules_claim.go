@@ -338,10 +338,8 @@ func rows() []conformance.Schedule {
 		}
 	}
 	for _, after := range []int{3, 5, 7} { // a limiter may remember only so many
-		s := suite.Plan(limited("10/1s", 8), steps("allow 8", "reserve 8")...)
-		s.Steps = append(s.Steps, slices.Repeat([]conformance.Step{{Op: verb.Reserve, N: 1}}, after)...)
-		s.Steps = append(s.Steps, conformance.Step{Op: verb.Cancel, N: 1}, lastReserve)
-		out = append(out, s)
+		out = append(out, ways("rate=10/1s burst=8", "allow 8, reserve 8",
+			"reserve 1"+strings.Repeat(", reserve 1", after-1), "cancel 1, reserve 1")...)
 	}
 	return out
 }
