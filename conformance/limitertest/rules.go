@@ -2,7 +2,6 @@ package limitertest
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -145,20 +144,7 @@ func (c *contract) oneAtATime(s *suite.Suite, t *Traits) string {
 	return cmp.Or(suite.If(t.OneGoroutine, "declared: OneGoroutine"), c.takesTime(s, t))
 }
 
-func (x *exam) calls() *suite.Violation {
-	for _, d := range x.Done {
-		if d.Panic != "" && !x.mayPanic(&d) {
-			return x.broken(d.At, "", "%s panicked: %s", d.Step, d.Panic)
-		}
-		if d.Ended.Seq == 0 && x.Stuck {
-			return x.broken(d.At, "everything that could wake it was asleep for good", "%s never returned", d.Step)
-		}
-	}
-	if x.Refused != "" && x.usual() {
-		return &suite.Violation{Headline: fmt.Sprintf("the constructor refused %s: %s", x.Schedule.Config, x.Refused)}
-	}
-	return nil
-}
+func (x *exam) calls() *suite.Violation { return x.Misdone(!x.usual(), x.mayPanic, false, x.broken) }
 
 // mayPanic reports whether a panic may be how a step is refused: one for an odd number of tokens, or a limit or burst.
 // Whoever refuses these says so in words of its own, but for rates that nobody has to count with. A request for a

@@ -214,19 +214,10 @@ func (x *exam) calls() *suite.Violation {
 	if mayRefuse(x.kind, x.Schedule.Config) && !x.Stuck {
 		return nil // X-CFG says what comes of it
 	}
-	for _, d := range x.Done {
-		unusual := d.Op == verb.Allow && (!x.usual(d) || d.N != 1 && x.traits.OneAtATime)
-		if d.Panic != "" && !unusual {
-			return x.broken(d.At, "", "%s panicked: %s", d.Step, d.Panic)
-		}
-		if d.Ended.Seq == 0 && x.Stuck {
-			return x.broken(d.At, "", "%s never returned", d.Step)
-		}
+	unusual := func(d *conformance.Done) bool {
+		return d.Op == verb.Allow && (!x.usual(*d) || d.N != 1 && x.traits.OneAtATime)
 	}
-	if x.Refused != "" {
-		return suite.Broken(0, "", "the constructor panicked with %s: %s", x.Schedule.Config, x.Refused)
-	}
-	return nil
+	return x.Misdone(false, unusual, false, x.broken)
 }
 
 // mayRefuse reports whether a constructor may refuse a configuration, because it makes no
