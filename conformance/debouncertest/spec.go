@@ -149,7 +149,8 @@ func (c *contract) Profile() suite.Profile {
 		Kind: "debouncer", Package: "debouncertest", Page: page, Receivers: true,
 		Unmade:   suite.If(c.spec.New == nil && c.spec.NewBatch == nil, "a debouncer"),
 		OwnClock: "a debouncer needs a clock of its own",
-		Anyhow:   []conformance.Op{verb.Wall}}
+		Anyhow:   []conformance.Op{verb.Wall},
+		Needs:    func(s *suite.Suite, st conformance.Step) conformance.Op { return edge.Needs(s, st, withKey) }}
 }
 
 // Operations that an implementation may have and that no step names.
@@ -225,11 +226,6 @@ func (c *contract) bare(env Env, cfg Config, fire func(v int, all []int)) Funcs 
 		}
 		fire(v, all)
 	})
-}
-
-// Needs is the operation that a step needs.
-func (c *contract) Needs(s *suite.Suite, st conformance.Step) conformance.Op {
-	return edge.Needs(s, st, withKey)
 }
 
 // FamilyOf names the family of a schedule that is run alone: schedules with keys are

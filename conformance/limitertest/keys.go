@@ -74,9 +74,7 @@ func (c *contract) keyRules() []rule {
 		}, changes...)
 }
 
-func (c *contract) Needs(_ *suite.Suite, st conformance.Step) conformance.Op {
-	return edge.NeedsKeys(st, opKeys)
-}
+func needs(_ *suite.Suite, st conformance.Step) conformance.Op { return edge.NeedsKeys(st, opKeys) }
 
 // oneBucket is why keys are tried at one instant only, or not at all, "" if they are tried at all times.
 func (c *contract) oneBucket(s *suite.Suite, t *Traits) string {

@@ -231,7 +231,7 @@ func (c *contract) Profile() suite.Profile {
 	return suite.Profile{Name: c.spec.Name, Time: c.spec.Time, Known: c.spec.KnownFailing,
 		Kind: "limiter", Package: "limitertest", Page: page, Answers: verb.Allow,
 		Unsettled: true, Waiting: true, Refusals: true,
-		Unmade: suite.If(c.spec.New == nil, "a limiter"), Unfit: c.unfit,
+		Unmade: suite.If(c.spec.New == nil, "a limiter"), Unfit: c.unfit, Needs: needs,
 		Signs: []suite.Sign{{Like: `^y$`, Means: "y is granted"}, {Like: `^n$`, Means: "n is denied"},
 			{Like: `^\?$`, Means: "? is either"}, {Like: `^\+`, Means: "+ is the delay of a reservation"},
 			{Like: `^err$`, Means: "err is a wait that failed"}},

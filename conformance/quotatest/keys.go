@@ -70,10 +70,8 @@ func (c *contract) keyRules() []rule {
 		})
 }
 
-// Needs is the operation that a step needs.
-func (c *contract) Needs(_ *suite.Suite, st conformance.Step) conformance.Op {
-	return edge.NeedsKeys(st, takesKeys)
-}
+// needs is the operation that a step needs.
+func needs(_ *suite.Suite, st conformance.Step) conformance.Op { return edge.NeedsKeys(st, takesKeys) }
 
 // oneForAll is why keys are tried at one instant only, or not at all, "" if they are tried at all times.
 func (c *contract) oneForAll(s *suite.Suite, tr *Traits) string {

@@ -138,7 +138,7 @@ func (c *contract) race(p *suite.Probe) (skip string) {
 		impl := c.spec.made(env, c.plain(limit))
 		var ops []func(int)
 		for _, s := range []conformance.Step{asking(1), asking(2), looking, {Op: verb.Allow, N: 1, K: 1}} {
-			if !p.Accepts(c.Needs(p.Suite, s)) || s.N > 1 && !p.Accepts(takesMany) {
+			if !p.Accepts(needs(p.Suite, s)) || s.N > 1 && !p.Accepts(takesMany) {
 				continue
 			}
 			run := func(i int) {

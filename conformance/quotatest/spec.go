@@ -183,7 +183,7 @@ type contract struct {
 func (c *contract) Profile() suite.Profile {
 	return suite.Profile{Name: c.spec.Name, Time: c.spec.Time, Known: c.spec.KnownFailing,
 		Kind: "quota", Package: "quotatest", Page: page, Answers: verb.Allow, Refusals: true,
-		Unmade: suite.If(c.spec.New == nil, "a limiter"), Unfit: c.unfit,
+		Unmade: suite.If(c.spec.New == nil, "a limiter"), Unfit: c.unfit, Needs: needs,
 		Signs: []suite.Sign{{Like: `^y$`, Means: "y is granted"}, {Like: `^n$`, Means: "n is denied"},
 			{Like: `^\?$`, Means: "? is either"}}}
 }

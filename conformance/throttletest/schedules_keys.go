@@ -120,11 +120,6 @@ func (c *contract) noSlow(s *suite.Suite) string {
 	return cmp.Or(none, edge.Slow(s, re), edge.NoReentry(s, re))
 }
 
-// Needs is the operation that a step needs.
-func (c *contract) Needs(s *suite.Suite, st conformance.Step) conformance.Op {
-	return edge.Needs(s, st, withKey)
-}
-
 // FamilyOf names the family of a schedule that is run alone.
 func (c *contract) FamilyOf(s *suite.Suite, schedule conformance.Schedule) string {
 	return edge.FamilyOf(schedule, func(op conformance.Op) bool { return s.Accepts(withKey[op]) })

@@ -160,7 +160,8 @@ func (c *contract) Profile() suite.Profile {
 	return suite.Profile{Name: c.spec.Name, Time: c.spec.Time, Known: c.spec.KnownFailing,
 		Kind: "throttle", Package: "throttletest", Page: page, Receivers: true,
 		Unmade: suite.If(c.spec.New == nil, "a throttle"),
-		Anyhow: []conformance.Op{verb.Wall}}
+		Anyhow: []conformance.Op{verb.Wall},
+		Needs:  func(s *suite.Suite, st conformance.Step) conformance.Op { return edge.Needs(s, st, withKey) }}
 }
 
 // explicit reports whether instants are arguments.

@@ -147,6 +147,9 @@ type Profile struct {
 	Refusals bool
 	// Receivers says that racing steps are run in [inside.OrderReceived] too.
 	Receivers bool
+	// Needs is the operation that a step needs, where some may be for a key, and then need another one than their
+	// own; nil where none may.
+	Needs func(s *Suite, st conformance.Step) conformance.Op
 	// Signs are the marks of its timelines, beside those of all contracts.
 	Signs []Sign
 	// JudgesClock says that the fake clock is what is judged: in stacks its functions count
@@ -282,11 +285,6 @@ type Lacking interface {
 // Finding is a contract that finds the family to which a single schedule belongs.
 type Finding interface {
 	FamilyOf(s *Suite, schedule conformance.Schedule) string
-}
-
-// Keyed is a contract of which some steps may be for a key, and then need another operation than their own.
-type Keyed interface {
-	Needs(s *Suite, st conformance.Step) conformance.Op
 }
 
 // Related is a contract that another one resembles. Where what is observed fits that better,

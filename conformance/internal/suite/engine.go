@@ -86,9 +86,6 @@ func newEngine(t *testing.T, c contract, o inside.Options) *engine {
 		c: c, options: o, insists: map[string]int{}, pkg: callerPackage(),
 		observed: map[string]int{}, otherwise: map[otherwise]declaration{},
 	}
-	if k, ok := e.c.of().(Keyed); ok {
-		e.needs = k.Needs
-	}
 	e.lab = &lab{
 		t: t, time: profile.Time, suite: e.Suite, play: c.Play,
 		first: o.FirstLook, rounds: new(atomic.Int64), stage: new(atomic.Pointer[Stage]),

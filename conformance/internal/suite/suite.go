@@ -52,8 +52,8 @@ type Suite struct {
 	attempted        func(j Job, rec *Recording) // is told what is tried, where that is to be known
 	explored         int                         // interleavings
 	unexplored       map[string]string           // why there are none, by rule
-	needs            func(s *Suite, st conformance.Step) conformance.Op
-	reached          func(family string, guardsAndOutcomes []string) // is told of each run, where that is to be known
+
+	reached func(family string, guardsAndOutcomes []string) // is told of each run, where that is to be known
 }
 
 // Accepts reports whether the implementation has an operation.
@@ -66,10 +66,10 @@ func (s *Suite) runs(st conformance.Step) bool {
 
 // needed is the operation that an implementation needs for a step.
 func (s *Suite) needed(st conformance.Step) conformance.Op {
-	if s.needs == nil {
+	if s.profile.Needs == nil {
 		return st.Op
 	}
-	return s.needs(s, st)
+	return s.profile.Needs(s, st)
 }
 
 // Supported returns those of the operations that the implementation has.
