@@ -17,7 +17,7 @@ import (
 // A file is of the first whose name it begins with.
 var leftToRight = [][]string{
 	{"spec", "traits", "presets"},
-	{"trace", "play", "driver", "funcs", "contexts", "hung", "atonce"},
+	{"trace", "play", "funcs", "contexts"},
 	{"model"},
 	{"verdict"},
 	{"schedules"},

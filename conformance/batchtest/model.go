@@ -12,6 +12,31 @@ import (
 	"github.com/escapement-go/escapement/internal/verb"
 )
 
+// exam is one run under judgement, which all states of it share.
+type exam struct {
+	*suite.Recording
+	c   *contract
+	job suite.Job
+	cfg conformance.Config
+	tr  *Traits
+	// first is the fire that first has an item; items that nobody consumes are not in it.
+	first   map[int]int
+	checked *model.Result[*state]
+}
+
+// Exam puts a trace in the terms of a batcher.
+func (c *contract) Exam(tr *Traits, rec *suite.Recording, j suite.Job) *exam {
+	x := &exam{Recording: rec, c: c, job: j, cfg: rec.Schedule.Config, tr: tr, first: map[int]int{}}
+	for i, fire := range x.Fires {
+		for _, v := range fire.Values {
+			if _, ok := x.first[v]; !ok {
+				x.first[v] = i
+			}
+		}
+	}
+	return x
+}
+
 // batchers is the model: every correct batcher with the same traits.
 var batchers = model.Model[*state, string, exam]{
 	Init: func(x *exam, w *ways) { w.To(&state{exam: x, due: never, idled: never}) },

@@ -226,31 +226,6 @@ func (s *state) justCame(items []int) bool {
 	})
 }
 
-// exam is one run under judgement, which all states of it share.
-type exam struct {
-	*suite.Recording
-	c   *contract
-	job suite.Job
-	cfg conformance.Config
-	tr  *Traits
-	// first is the fire that first has an item; items that nobody consumes are not in it.
-	first   map[int]int
-	checked *model.Result[*state]
-}
-
-// Exam puts a trace in the terms of a batcher.
-func (c *contract) Exam(tr *Traits, rec *suite.Recording, j suite.Job) *exam {
-	x := &exam{Recording: rec, c: c, job: j, cfg: rec.Schedule.Config, tr: tr, first: map[int]int{}}
-	for i, fire := range x.Fires {
-		for _, v := range fire.Values {
-			if _, ok := x.first[v]; !ok {
-				x.first[v] = i
-			}
-		}
-	}
-	return x
-}
-
 // judgeable reports whether the model can judge the run: X-CALLS and X-REENT judge what got stuck.
 func (x *exam) judgeable() bool {
 	stuck := x.Stuck || x.Turned || x.Reentered() != nil

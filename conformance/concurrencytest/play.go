@@ -452,6 +452,3 @@ func piles(s conformance.Schedule) bool {
 
 // high is a limit that a constructor may refuse.
 const high = 300
-
-// endLane is the lane of what the suite does after the last step.
-const endLane = "end"

@@ -169,6 +169,12 @@ type contract struct {
 
 func newContract(spec Spec) *contract { return &contract{spec: spec, traits: spec.Traits} }
 
+// leaving are the operations by which a request gives its slots back.
+var leaving = []conformance.Op{verb.Release, verb.Panic, verb.Exit}
+
+// endLane is the lane of what the suite does after the last step.
+const endLane = "end"
+
 // Profile names the contract.
 func (c *contract) Profile() suite.Profile {
 	return suite.Profile{Name: c.spec.Name, Time: c.spec.Time, Known: c.spec.KnownFailing,

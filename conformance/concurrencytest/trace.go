@@ -46,9 +46,6 @@ type step struct {
 	panicked string
 }
 
-// leaving are the operations by which a request gives its slots back.
-var leaving = []conformance.Op{verb.Release, verb.Panic, verb.Exit}
-
 // releasesNothing reports whether nobody held what the step released.
 func (s *step) releasesNothing() bool { return s.Op == verb.Release && s.request < 0 }
 

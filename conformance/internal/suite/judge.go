@@ -189,8 +189,11 @@ func (e *engine) confirmed(d doubt) (v *Violation, h *Hang) {
 func (e *engine) repeated(r *law, j Job, n int) (found []*Violation, h *Hang) {
 	j.Review = true
 	h = e.lab.run(slices.Repeat([]Job{j}, n), func(j Job, rec *Recording) {
-		run := job{Job: j, rec: rec, observed: true, fresh: true}
-		if v := e.foundWith(r, run, declaration{traits: e.traits}); v != nil {
+		if rec.LeftOut != "" {
+			return
+		}
+		if v := e.check(r, e.c.exam(e.traits, rec, j)); v != nil {
+			v.Run = rec
 			found = append(found, v)
 		}
 	})
