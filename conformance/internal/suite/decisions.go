@@ -116,6 +116,15 @@ func (e *engine) runsFor(s *settled) []job {
 	return append(runs, e.atHand...)
 }
 
+// surely are runs of which nothing counts that may be chance.
+func surely(runs []job) []job {
+	runs = slices.Clone(runs)
+	for i := range runs {
+		runs[i].observed = false
+	}
+	return runs
+}
+
 // decide lists the decisions that are asked for: where a weaker value was observed.
 func (e *engine) decide() (all []*decision) {
 	e.awaits = map[string]string{}
@@ -127,7 +136,11 @@ func (e *engine) decide() (all []*decision) {
 		}
 		d := &decision{settled: s, value: s.seen}
 		strict, open, runs := e.with(s.Name, s.strict()), e.with(s.Name, 0), e.runsFor(s)
-		if least := e.compare(runs, strict, seen); least != nil {
+		least := e.compare(surely(runs), strict, seen) // which a replay shows, too
+		if least == nil {
+			least = e.compare(runs, strict, seen)
+		}
+		if least != nil {
 			d.rule, d.run = least.rule, least.found
 		}
 		if d.clash = e.compare(runs, seen, strict); d.clash == nil {
