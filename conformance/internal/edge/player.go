@@ -134,7 +134,9 @@ func (p *Player) step(s conformance.Step) {
 	case p.Apart && k != 0:
 		on, keys = WithKey(s, 0), []int{k}
 	}
-	on.At += p.wall(s.At)
+	if p.Time == conformance.Explicit {
+		on.At += p.wall(s.At)
+	}
 	p.instance(keys[0])
 	p.Rec.Do(s, false, func(d *conformance.Done) {
 		for _, key := range keys {
