@@ -55,12 +55,17 @@ func (d *trailing) sweep() {
 	})
 }
 
+// known are the keys so far.
+func (d *trailing) known() map[int]*trailing {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return maps.Clone(d.keys)
+}
+
 // flushAll fires what is pending, of each key too.
 func (d *trailing) flushAll() {
 	d.flush()
-	d.mu.Lock()
-	known := maps.Clone(d.keys)
-	d.mu.Unlock()
+	known := d.known()
 	if d.is("a panic in a flush forgets what waits for other keys") {
 		defer func() {
 			for _, own := range known {
@@ -81,14 +86,14 @@ func (d *trailing) flushAll() {
 
 func (d *trailing) stopAll() {
 	d.stop()
-	for _, own := range d.keys {
+	for _, own := range d.known() {
 		own.stop()
 	}
 }
 
 func (d *trailing) endAll() {
 	d.end()
-	for _, own := range d.keys {
+	for _, own := range d.known() {
 		if !d.is("the end leaves what waits for a key") {
 			own.end()
 		}
