@@ -214,16 +214,18 @@ func (m Make) Race(p *suite.Probe, kinds []conformance.Edges, ops []conformance.
 	return skip
 }
 
-// each are what does the operations again and again, the keyed ones for one key after the other from first on.
+// each are what does the operations again and again, the keyed ones each time for another key, from first on.
 func (i Instance) each(first int, ops ...conformance.Op) (all []func(n int)) {
 	for _, op := range ops {
+		key := first
 		all = append(all, func(n int) {
 			s := conformance.Step{Op: op, At: time.Duration(n)}
 			if op == verb.Call {
 				s.N = n
 			}
 			if first > 0 {
-				s = WithKey(s, first+n)
+				s = WithKey(s, key)
+				key++
 			}
 			i.Do(s, &conformance.Done{})
 		})

@@ -90,6 +90,7 @@ func Mutants() []zoo.Mutant {
 	const races = "counts before it locks"
 	one(races, "X-RACE", trailingSpec(races, db.Injected))
 	one(races+", on package time", "X-RACE", trailingSpec(races, db.PackageTime))
+	one(stopsUnlocked, "X-RACE", trailingSpec(stopsUnlocked, db.Injected))
 	one(waitsItOut+", on package time", "DB-STOP", trailingSpec(waitsItOut, db.PackageTime))
 	return all
 }

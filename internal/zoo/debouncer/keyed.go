@@ -84,9 +84,16 @@ func (d *trailing) flushAll() {
 	}
 }
 
+// stopsUnlocked is a mistake.
+const stopsUnlocked = "stop goes over the keys without the lock"
+
 func (d *trailing) stopAll() {
 	d.stop()
-	for _, own := range d.known() {
+	known := d.known()
+	if d.is(stopsUnlocked) {
+		known = d.keys
+	}
+	for _, own := range known {
 		own.stop()
 	}
 }
