@@ -16,25 +16,11 @@ import (
 type exam struct {
 	*suite.Recording
 	c   *contract
-	job suite.Job
 	cfg conformance.Config
 	tr  *Traits
 	// first is the fire that first has an item; items that nobody consumes are not in it.
-	first   map[int]int
-	checked *model.Result[*state]
-}
-
-// Exam puts a trace in the terms of a batcher.
-func (c *contract) Exam(tr *Traits, rec *suite.Recording, j suite.Job) *exam {
-	x := &exam{Recording: rec, c: c, job: j, cfg: rec.Schedule.Config, tr: tr, first: map[int]int{}}
-	for i, fire := range x.Fires {
-		for _, v := range fire.Values {
-			if _, ok := x.first[v]; !ok {
-				x.first[v] = i
-			}
-		}
-	}
-	return x
+	first  map[int]int
+	result func() *model.Result[*state] // what the model says of the run, which is checked once
 }
 
 // batchers is the model: every correct batcher with the same traits.

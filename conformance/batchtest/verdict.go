@@ -226,6 +226,21 @@ func (s *state) justCame(items []int) bool {
 	})
 }
 
+// Exam puts a trace in the terms of a batcher.
+func (c *contract) Exam(tr *Traits, rec *suite.Recording, j suite.Job) *exam {
+	x := &exam{Recording: rec, c: c, cfg: rec.Schedule.Config, tr: tr, first: map[int]int{}}
+	x.result = suite.Modelled(c.suite, j, batchers,
+		func() (*exam, []model.Event) { return x, x.events() }, (*state).outcomes)
+	for i, fire := range x.Fires {
+		for _, v := range fire.Values {
+			if _, ok := x.first[v]; !ok {
+				x.first[v] = i
+			}
+		}
+	}
+	return x
+}
+
 // judgeable reports whether the model can judge the run: X-CALLS and X-REENT judge what got stuck.
 func (x *exam) judgeable() bool {
 	stuck := x.Stuck || x.Turned || x.Reentered() != nil
@@ -254,21 +269,6 @@ func (x *exam) broken(at time.Duration, because, headline string, args ...any) *
 	v := suite.Broken(at, because, headline, args...)
 	v.Lanes = lanes
 	return v
-}
-
-// result is what the model says of the run, which is checked once.
-func (x *exam) result() *model.Result[*state] {
-	if x.checked == nil {
-		r := model.Check(batchers, x, x.events())
-		if r.Failed != "" {
-			x.c.suite.T.Fatalf("conformance: %s cannot be judged: %s", x.Schedule, r.Failed)
-		}
-		x.checked = &r
-		if reached := x.c.suite.Reached(x.job); reached != nil && len(r.End) > 0 {
-			reached(append(r.Judged, r.End[0].outcomes()...))
-		}
-	}
-	return x.checked
 }
 
 // events are the trace in the terms of the model. I is the Seq of an event, or of the first one after it.

@@ -3,7 +3,6 @@ package concurrencytest
 import (
 	"fmt"
 	"slices"
-	"sync"
 	"time"
 
 	"github.com/escapement-go/escapement/conformance/internal/model"
@@ -19,7 +18,7 @@ type exam struct {
 	declared Traits // as the spec has them
 	// inForce reports whether a rule judges this run, so that a difference may break it.
 	inForce func(rule string) bool
-	result  func() model.Result[*state]      // what the model says of the run, which is checked once
+	result  func() *model.Result[*state]     // what the model says of the run, which is checked once
 	like    func(rec *suite.Recording) *exam // another run in the same terms
 }
 
@@ -36,18 +35,11 @@ func (c *contract) Exam(tr *Traits, rec *suite.Recording, j suite.Job) *exam {
 		}
 		return yes
 	}
-	x.result = sync.OnceValue(func() model.Result[*state] {
+	x.result = suite.Modelled(c.suite, j, limiters, func() (*frame, []model.Event) {
 		f := newFrame(tr.config(rec.Schedule.Config, nil), tr, x.trace)
 		f.inForce = x.inForce
-		r := model.Check(limiters, f, f.events())
-		if r.Failed != "" {
-			c.suite.T.Fatalf("conformance: %s cannot be judged: %s", j.Schedule, r.Failed)
-		}
-		if tell := c.suite.Reached(j); tell != nil && len(r.End) > 0 {
-			tell(append(r.Judged, r.End[0].outcomes()...))
-		}
-		return r
-	})
+		return f, f.events()
+	}, (*state).outcomes)
 	return x
 }
 

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"sync"
 	"time"
 
 	"github.com/escapement-go/escapement/conformance"
@@ -18,7 +17,7 @@ import (
 type exam struct {
 	*suite.Recording
 	traits *Traits
-	result func() model.Result[*state] // what the model says of the run, which is checked once
+	result func() *model.Result[*state] // what the model says of the run, which is checked once
 
 	items         []*item           // in the order in which they were put
 	closing, stop *conformance.Done // the first Close and Stop
@@ -46,13 +45,7 @@ type item struct {
 // Exam puts a trace in the terms of a queue.
 func (c *contract) Exam(tr *Traits, rec *suite.Recording, j suite.Job) *exam {
 	x := &exam{Recording: rec, traits: tr, crowded: crowded(rec.Schedule)}
-	x.result = sync.OnceValue(func() model.Result[*state] {
-		r := model.Check(buckets, x, x.events())
-		if r.Failed != "" {
-			c.suite.T.Fatalf("conformance: %s cannot be judged: %s", j.Schedule, r.Failed)
-		}
-		return r
-	})
+	x.result = suite.Modelled(c.suite, j, buckets, func() (*exam, []model.Event) { return x, x.events() }, nil)
 	latest := turns{}
 	for i := range x.Done {
 		d := &x.Done[i]

@@ -77,14 +77,6 @@ func (s *Suite) Supported(ops ...conformance.Op) []conformance.Op {
 	return slices.DeleteFunc(slices.Clone(ops), func(op conformance.Op) bool { return !s.ops[op] })
 }
 
-// Reached returns what is told which guards of a model have judged a run, and what came of it; nil if nobody asks.
-func (s *Suite) Reached(j Job) (tell func(guardsAndOutcomes []string)) {
-	if s.reached == nil {
-		return nil
-	}
-	return func(all []string) { s.reached(j.Family, all) }
-}
-
 // Undeclared reports whether a choice is undeclared that everybody must declare. What can be
 // opted out of is not judged until then, as TRAITS prints the opt-outs with the other choices.
 func (s *Suite) Undeclared() bool { return s.undeclared && !s.optional }
