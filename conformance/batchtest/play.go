@@ -45,8 +45,9 @@ func (c *contract) Play(st *suite.Stage) {
 	settled := func() { st.Rec.Locked(func(*suite.Recording) { d.settled = append(d.settled, st.Rec.Mark()) }) }
 	st.Rests, st.Alone = true, true
 	steps, how := st.Steps(), c.spec.Traits.CloseFlush
-	st.Released = cfg.Delay >= edge.Months && (how == CloseFires || how == CloseDrops) &&
-		steps[len(steps)-1].Op == verb.Close // long before the delay ends
+	if cfg.Delay >= edge.Months && (how == CloseFires || how == CloseDrops) && steps[len(steps)-1].Op == verb.Close {
+		st.Released = verb.Close // long before the delay ends
+	}
 	st.Blocks = func(s conformance.Step) bool { return s.Op != verb.Put || cfg.Busy > 0 }
 	st.After = func(conformance.Step) { settled() }
 	closed := cfg.Inside == verb.Close

@@ -179,7 +179,7 @@ func (m Make) Race(p *suite.Probe, kinds []conformance.Edges, ops []conformance.
 	ops = p.Supported(append([]conformance.Op{verb.Call, verb.Call}, ops...)...)
 	takesKey := func(op conformance.Op) bool { return p.Accepts(forKey[op]) }
 	for _, e := range kinds {
-		if e == conformance.NoEdges || skip != "" {
+		if e == conformance.NoEdges {
 			continue
 		}
 		skip = p.Clash(func(env conformance.Env) []func(int) {
@@ -192,26 +192,34 @@ func (m Make) Race(p *suite.Probe, kinds []conformance.Edges, ops []conformance.
 			}
 			return all
 		})
-		if skip != "" || !p.Accepts(verb.Stop) {
-			continue
+		if skip == "" && p.Accepts(verb.Stop) {
+			skip = p.Clash(func(env conformance.Env) []func(int) {
+				made := m.on(env, e, silent)
+				all := append(made.each(0, verb.Call), made.stops(again)...)
+				if takesKey(verb.Call) {
+					all = append(all, made.each(1, verb.Call)...)
+				}
+				return all
+			})
 		}
-		skip = p.Clash(func(env conformance.Env) []func(int) {
-			made := m.on(env, e, silent)
-			all := made.each(0, verb.Call, verb.Stop, verb.Stop)
-			if stop := sync.OnceFunc(func() { made.does(verb.Stop, 0) }); !again {
-				all = append(all[:1], func(n int) {
-					if n == 2 {
-						stop()
-					}
-				})
-			}
-			if takesKey(verb.Call) {
-				all = append(all, made.each(1, verb.Call)...)
-			}
-			return all
-		})
+		if skip != "" {
+			return skip
+		}
 	}
-	return skip
+	return ""
+}
+
+// stops are what stops the instance again and again, or once.
+func (i Instance) stops(again bool) []func(n int) {
+	if again {
+		return i.each(0, verb.Stop, verb.Stop)
+	}
+	once := sync.OnceFunc(func() { i.does(verb.Stop, 0) })
+	return []func(int){func(n int) {
+		if n == 2 {
+			once()
+		}
+	}}
 }
 
 // each are what does the operations again and again, the keyed ones each time for another key, from first on.

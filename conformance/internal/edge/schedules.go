@@ -224,12 +224,14 @@ func StopsInside(s *suite.Suite, key string, kinds []conformance.Edges, reentran
 	return []suite.Family{f}
 }
 
-// StoppedSoon reports whether a schedule ends with a stop, or behind a callback that stops, long before its wait or
-// interval does.
-func StoppedSoon(s conformance.Schedule) bool {
-	n := len(s.Steps)
-	return n > 0 && (s.Steps[n-1].Op == verb.Stop || s.Config.Inside == verb.Stop) &&
-		max(s.Config.Wait, s.Config.MaxWait, s.Config.Interval) >= Months
+// StoppedSoon is the stop with which a schedule ends, or behind whose callback it does, long before its wait or
+// interval ends; "" if there is none.
+func StoppedSoon(s conformance.Schedule) conformance.Op {
+	n, long := len(s.Steps), max(s.Config.Wait, s.Config.MaxWait, s.Config.Interval) >= Months
+	if long && n > 0 && (s.Steps[n-1].Op == verb.Stop || s.Config.Inside == verb.Stop) {
+		return verb.Stop
+	}
+	return ""
 }
 
 // StopsAgain reports whether d is a Stop behind another: only a debouncer must take one.

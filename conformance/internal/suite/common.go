@@ -106,10 +106,9 @@ func (r *Recording) LeftBehind() *Violation {
 		return &Violation{Headline: "a goroutine is left: " + r.Left[0], At: r.End}
 	case r.Armed:
 		return &Violation{Headline: "a timer is still armed", At: r.End}
-	case r.Kept:
-		last := cmp.Or(r.Schedule.Config.Inside, r.Schedule.Steps[len(r.Schedule.Steps)-1].Op)
-		return Broken(r.End, string(last)+" releases everything, and nothing more will come",
-			"a timer is still armed, an hour after %s", last)
+	case r.Kept != "":
+		return Broken(r.End, string(r.Kept)+" releases everything, and nothing more will come",
+			"a timer is still armed, an hour after %s", r.Kept)
 	}
 	return nil
 }

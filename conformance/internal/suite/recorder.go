@@ -16,8 +16,8 @@ type Recording struct {
 	conformance.Trace
 	// Detail is what the contract records in terms of its own.
 	Detail any
-	// Kept says that a timer was still armed an hour after the stop that Released tells of.
-	Kept bool
+	// Kept is the operation that Released names, if a timer was still armed an hour after it.
+	Kept conformance.Op
 	// Turned says that the implementation armed timers of no duration without end.
 	Turned bool
 	// Called says that the planned panic came out of a callback that an operation ran,

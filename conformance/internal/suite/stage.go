@@ -33,8 +33,9 @@ type Stage struct {
 	// Alone makes a racing step meet the timers of its own instant only: everything that
 	// is due earlier comes and settles first.
 	Alone bool
-	// Released says that the last step releases everything, and that nothing comes for months after it.
-	Released bool
+	// Released is the operation of the last step, or of the callback, if it releases everything, and nothing comes for
+	// months after it; "" if not.
+	Released conformance.Op
 	// Waits reports whether a caller waits whom no step of the recording shows; nil means none does.
 	Waits func() bool
 	// Fresh makes racing steps at 0 with which a schedule begins come right behind the
@@ -196,7 +197,7 @@ func (s *Stage) Each(row func(left []conformance.Step) int, do func(st conforman
 		}
 		end = max(end, first.At)
 	}
-	if s.Look && s.Released && s.Bubble {
+	if s.Look && s.Released != "" && s.Bubble {
 		s.lookReleased(end)
 	}
 	return end
@@ -381,7 +382,8 @@ func (s *Stage) lookReleased(last time.Duration) {
 		slices.ContainsFunc(rec.Fires, func(f conformance.Fire) bool { return f.Ended.Seq == 0 }) {
 		return
 	}
-	rec.Left, rec.Kept, rec.End, s.Rec.closed = left, s.Armed(), s.Now(), true
+	rec.Left, rec.End, s.Rec.closed = left, s.Now(), true
+	rec.Kept = conformance.Op(If(s.Armed(), string(s.Released)))
 }
 
 // Await does an operation. If it takes time on an injected clock, the clock is moved from timer to
